@@ -18,6 +18,7 @@ ValueError, and the text has one form:
 | check_float_range(v, name, owner, low, high) | floats only |
 | check_string(v, name, owner, choices) | one of `choices`, or any string without them |
 | check_choice(v, name, owner, choices) | one of `choices`, of any types |
+| check_key | anything that can be looked up in a dict |
 | check_callable | anything that can be called |
 | check_shape | an int or a tuple / list of them; returns a tuple |
 | check_dimensions(v, name, owner, *counts) | arrays and Tensors with one of these numbers of dimensions |
@@ -316,6 +317,17 @@ def check_choice(value: Any, name: str, owner: str | None, choices: Collection[A
     """
     if value not in choices:
         raise of_value(name, owner)(complaint(name, owner, "one of " + ", ".join(map(repr, choices)), repr(value)))
+    return value
+
+
+def check_key(value: Any, name: str, owner: str | None = None) -> Any:
+    """Require something that can be looked up in a dict.
+
+    Raises:
+        TypeError: for a list, a dict and others that cannot.
+    """
+    if type(value).__hash__ is None:
+        raise TypeError(complaint(name, owner, "hashable", _typed(value)))
     return value
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from dist_ms._ext.tape import holds_floats
+from dist_ms.common.checks import check_key
 from dist_ms.common.dtype import Number, from_numpy
 from dist_ms.common.error_classes import is_flag, is_number, is_plain, of_no_tensor, of_type, of_value
 from dist_ms.common.tensor import Tensor
@@ -337,6 +338,6 @@ def one_of(value: Any, name: str, owner: str, allowed: tuple) -> Any:
     text = f"For '{owner}', '{name}' must be one of {list(allowed)}, but got {value!r}."
     words = not isinstance(value, str) and all(isinstance(a, (str, type(None))) for a in allowed)
     kind = of_type(name, owner, value) if words else of_value(name, owner)
-    if kind is KeyError and type(value).__hash__ is None:  # no key at all
-        kind = TypeError
+    if kind is KeyError:
+        check_key(value, name, owner)
     raise kind(text)

@@ -34,7 +34,10 @@ class SparseParts:
             if argument != "values" and value.dtype.np.kind not in "iu":
                 raise TypeError(f"For '{owner}', '{argument}' must hold integers, but got {value.dtype}.")
         if not isinstance(shape, tuple) or not all(isinstance(n, int) and n > 0 for n in shape):
-            raise TypeError(f"For '{owner}', 'shape' must be a tuple of positive ints, but got {shape!r}.")
+            ints = isinstance(shape, tuple) and all(isinstance(n, int) for n in shape)
+            raise (ValueError if ints else TypeError)(
+                f"For '{owner}', 'shape' must be a tuple of positive ints, but got {shape!r}."
+            )
         self._tensors, self._shape = tensors, shape
 
     def _copy(self, other: Any, argument: str, given: tuple) -> bool:

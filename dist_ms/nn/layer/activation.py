@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from dist_ms import ops
-from dist_ms.common.checks import check_bool, check_type
+from dist_ms.common.checks import check_bool, check_key, check_type
 from dist_ms.common.error_classes import scalars
 from dist_ms.common.tensor import Tensor
 from dist_ms.nn.cell import Cell
@@ -338,6 +338,6 @@ def get_activation(name: str | None, prim_name: str | None = None) -> Any:
         return None
     if not isinstance(name, str) or name not in _ACTIVATIONS:
         owner = f"For '{prim_name}', the" if prim_name else "The"
-        kind = TypeError if type(name).__hash__ is None else KeyError
-        raise kind(f"{owner} 'name' must be in {list(_ACTIVATIONS)}, but got {name}.")
+        check_key(name, "name", prim_name)
+        raise KeyError(f"{owner} 'name' must be in {list(_ACTIVATIONS)}, but got {name}.")
     return _ACTIVATIONS[name]()

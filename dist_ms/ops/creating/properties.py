@@ -10,7 +10,7 @@ from dist_ms.common.checks import check_type
 from dist_ms.common.dtype import Number, float32
 from dist_ms.common.error_classes import reads
 from dist_ms.common.tensor import Tensor, wrap
-from dist_ms.ops.arguments import tensor
+from dist_ms.ops.arguments import data_type, tensor
 from dist_ms.ops.primitive import Primitive, numpy_dtype
 
 __all__ = [
@@ -218,7 +218,7 @@ def scalar_to_tensor(input_x: Any, dtype: Number = float32) -> Tensor:
         raise TypeError(
             f"For 'scalar_to_tensor', 'input_x' must be a bool, int or float, but got {type(input_x).__name__}."
         )
-    return Tensor(input_x, dtype)
+    return Tensor(input_x, data_type(dtype, "dtype", "scalar_to_tensor"))
 
 
 def scalar_to_array(input_x: Any) -> Tensor:

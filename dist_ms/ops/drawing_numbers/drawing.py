@@ -176,7 +176,8 @@ def uniform(shape: Any, minval: Any, maxval: Any, seed: int | None = None, dtype
 
     Raises:
         TypeError: if an argument has the wrong type.
-        ValueError: if integers are wanted and `minval` has dimensions or is not below `maxval`.
+        ValueError: if integers are wanted and `minval` has dimensions.
+        RuntimeError: if integers are wanted and `minval` is not below `maxval`.
 
     Examples:
         >>> import dist_ms as ms
@@ -193,7 +194,7 @@ def uniform(shape: Any, minval: Any, maxval: Any, seed: int | None = None, dtype
     if drawn == int32:
         low, high = minval.array(), maxval.array()
         if (low >= high).any():
-            raise ValueError(f"For 'uniform', 'minval' must be below 'maxval', but got {minval} and {maxval}.")
+            raise RuntimeError(f"For 'uniform', 'minval' must be below 'maxval', but got {minval} and {maxval}.")
         full = np.broadcast_shapes(shape_of_draws(shape, "uniform"), low.shape, high.shape)
         return wrap(source_of("uniform", seed).integers(low, high, full).astype(dtype.np))
     low, high = parameter_array(minval, "minval", "uniform"), parameter_array(maxval, "maxval", "uniform")
@@ -386,7 +387,7 @@ def randperm(n: int, seed: int = 0, offset: int = 0, dtype: Number = int64) -> T
 
     Raises:
         TypeError: if `n` is no int.
-        ValueError: if `n` is negative.
+        ValueError: if `n` is not positive, or `offset` negative.
 
     Examples:
         >>> import dist_ms as ms
@@ -394,8 +395,8 @@ def randperm(n: int, seed: int = 0, offset: int = 0, dtype: Number = int64) -> T
         [0 1 2 3]
     """
     n = integer(n, "n", "randperm")
-    if n < 0:
-        raise ValueError(f"For 'randperm', 'n' must not be negative, but got {n}.")
+    if n < 1 or integer(offset, "offset", "randperm") < 0:
+        raise ValueError(f"For 'randperm', 'n' must be positive and 'offset' not negative, but got {n} and {offset}.")
     start = integer(offset, "offset", "randperm") or integer(seed, "seed", "randperm")
     order = FreeSource() if start == -1 else MersenneTwister(start)
     return wrap(order.permutation(n).astype(data_type(dtype, "dtype", "randperm").np, copy=False))

@@ -272,7 +272,9 @@ def _dropping(p: Any, training: Any, seed: Any) -> Dropout | None:
         return None
     if isinstance(p, int):
         raise TypeError(f"For 'dropout', 'p' must be a float, but got int {p}.")
-    return Dropout(1.0 - p, 0 if seed is None else arguments.integer(seed, "seed", "dropout"))
+    if seed is not None and arguments.integer(seed, "seed", "dropout") < 0:
+        raise ValueError(f"For 'dropout', 'seed' must not be negative, but got {seed}.")
+    return Dropout(1.0 - p, 0 if seed is None else seed)
 
 
 def _drop_channels(owner: str, input: Tensor, p: float, training: bool, ranks: tuple) -> Tensor:

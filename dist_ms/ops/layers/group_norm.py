@@ -155,7 +155,7 @@ def normalised_groups(
     input: Tensor, num_groups: int, weight: Tensor | None, bias: Tensor | None, eps: float, kept: Kept
 ) -> Tensor:
     """What `group_norm` returns; `kept` gets (mean, rstd), an element per sample and group, unless `input` is empty."""
-    check_positive_int(num_groups, "num_groups", "group_norm")
+    num_groups = check_positive_int(arguments.scalar(num_groups), "num_groups", "group_norm")
     _check_channels("group_norm", input, {"weight": weight, "bias": bias})
     shape = input.shape
     if shape[1] % num_groups:

@@ -165,6 +165,8 @@ def lu_solve(b: Tensor, LU_data: Tensor, LU_pivots: Tensor) -> Tensor:
     if tensor(b, "b", "lu_solve").ndim < 2:
         raise ValueError(f"For 'lu_solve', 'b' must hold matrices, but got the shape {b.shape}.")
     one_dtype("lu_solve", "fcV", LU_data=LU_data, b=b)
+    if b.shape[-2] != LU_data.shape[-1]:
+        raise ValueError(f"For 'lu_solve', 'b' must have {LU_data.shape[-1]} rows, but got the shape {b.shape}.")
     permutation = _permutation("lu_solve", LU_pivots, LU_data)
     low, up = _triangles(LU_data)
     solve = MatrixSolve()
@@ -393,7 +395,7 @@ class MatrixPower(Primitive):
         return ops.matrix_power(x, self.n)
 
 
-@reads("shape")
+@reads("dim")
 def cond(A: Tensor, p: Any = None) -> Tensor:
     """Return the condition numbers of matrices: how much they enlarge relative errors.
 

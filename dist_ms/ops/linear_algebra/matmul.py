@@ -13,7 +13,7 @@ from dist_ms._ext.tape import wanted
 from dist_ms.autograd.places import taken
 from dist_ms.autograd.tape import apply
 from dist_ms.common.dtype import from_numpy, int64
-from dist_ms.common.error_classes import reads
+from dist_ms.common.error_classes import plain, reads
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops.arguments import array, tensor
 from dist_ms.ops.broadcasting import reduce_to
@@ -457,6 +457,7 @@ def inner(input: Tensor, other: Tensor) -> Tensor:
     return reshape(out, input.shape[:-1] + other.shape[:-1])
 
 
+@plain("axis")
 def vecdot(x: Tensor, y: Tensor, *, axis: int = -1) -> Tensor:
     """Sum conj(x) * y over one dimension.
 

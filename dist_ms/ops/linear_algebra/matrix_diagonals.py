@@ -114,6 +114,9 @@ def matrix_diag(
         one_dtype("matrix_diag", x=x, padding_value=padding_value)
     not_of(num_cols, "BHIL", "num_cols", "matrix_diag")
     not_of(num_rows, "BHIL", "num_rows", "matrix_diag")
+    for name, value in (("num_rows", num_rows), ("num_cols", num_cols), ("padding_value", padding_value)):
+        if isinstance(value, Tensor):
+            check_dimensions(value, name, "matrix_diag", 0)
     low, high = _range("matrix_diag", k)
     dims = 1 if low == high else 2
     if len(tensor(x, "x", "matrix_diag").shape) < dims or (dims == 2 and x.shape[-2] != high - low + 1):
@@ -156,8 +159,7 @@ def matrix_diag_part(x: Tensor, k: Any, padding_value: Any, align: str = "RIGHT_
          [1 4]]
     """
     not_of(k, "BHILl", "k", "matrix_diag_part")
-    if isinstance(padding_value, np.ndarray):
-        raise no_tensor(padding_value, "padding_value", "matrix_diag_part")
+    not_array(padding_value, "padding_value", "matrix_diag_part")
     if isinstance(padding_value, Tensor) and padding_value.ndim:
         raise ValueError(
             f"For 'matrix_diag_part', 'padding_value' must have no dimensions, but got shape {padding_value.shape}."
@@ -194,12 +196,13 @@ def matrix_set_diag(x: Tensor, diagonal: Tensor, k: Any = 0, align: str = "RIGHT
         [[8 2]
          [3 9]]
     """
+    not_of(x, "FD", "x", "matrix_set_diag")
     if len(tensor(x, "x", "matrix_set_diag").shape) < 2:
         raise ValueError(f"For 'matrix_set_diag', 'x' must hold matrices, but got the shape {x.shape}.")
     low, high = _range("matrix_set_diag", k)
     places = _places("matrix_set_diag", (low, high), *x.shape[-2:], align)
     wanted = (*x.shape[:-2], *(places.shape[1:] if low == high else places.shape))
-    if diagonal.shape != wanted:
+    if tensor(diagonal, "diagonal", "matrix_set_diag").shape != wanted:
         raise ValueError(f"For 'matrix_set_diag', 'diagonal' must have the shape {wanted}, but got {diagonal.shape}.")
     sources = _sources(places, *x.shape[-2:])
     return ops.reshape(_picked(_flat(diagonal, 1 if low == high else 2), sources, _flat(x, 2)), x.shape)

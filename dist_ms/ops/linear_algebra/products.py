@@ -69,12 +69,19 @@ def dot(input: Tensor, other: Tensor) -> Tensor:
     return tensor_dot(input, other, ((-1,), (-2,)))
 
 
-def _dims(dims: Any) -> tuple:
-    """One of the two tuples of `tensor_dot`'s axes."""
-    several = isinstance(dims, (tuple, list))
-    if (several and any(isinstance(n, Tensor) for n in dims)) or isinstance(dims, (str, dict)):
-        raise ValueError(f"For 'tensor_dot', 'axes' must be an int or two tuples of them, but one of two is {dims!r}.")
-    return (int(dims),) if isinstance(dims, int) else integers(dims, "axes", "tensor_dot")
+def _dims(axes: Any) -> list[tuple]:
+    """The two tuples of dimensions that `tensor_dot` takes instead of an int.
+
+    Raises:
+        TypeError: if they are none.
+        ValueError: if there are not two, equally long ones, or a Tensor is in one.
+    """
+    pair = [(p,) if isinstance(p, int) else p for p in check_type(axes, "axes", "tensor_dot", (tuple, list))]
+    if len({len(p) for p in pair if hasattr(p, "__len__")}) > 1 or len(pair) != 2:
+        raise ValueError(f"For 'tensor_dot', 'axes' must be an int or two equally long tuples, but got {axes}.")
+    if any(isinstance(n, Tensor) for p in pair if isinstance(p, (tuple, list)) for n in p):
+        raise ValueError(f"For 'tensor_dot', 'axes' must hold ints, but got {axes}.")
+    return [integers(p, "axes", "tensor_dot") for p in pair]
 
 
 @bools("axes")
@@ -105,10 +112,7 @@ def tensor_dot(x1: Tensor, x2: Tensor, axes: Any) -> Tensor:
             raise ValueError(f"For 'tensor_dot', 'axes' must not exceed the dimensions of the inputs, but got {axes}.")
         first, second = tuple(range(a_ndim - axes, a_ndim)), tuple(range(axes))
     else:
-        check_type(axes, "axes", "tensor_dot", (tuple, list))
-        pair = [_dims(p) for p in axes]
-        if len(pair) != 2:
-            raise ValueError(f"For 'tensor_dot', 'axes' must be an int or two tuples of them, but got {axes}.")
+        pair = _dims(axes)
         first = tuple([one_axis(a, "axes", "tensor_dot", a_ndim) for a in pair[0]])
         second = tuple([one_axis(a, "axes", "tensor_dot", b_ndim) for a in pair[1]])
     if [x1.shape[a] for a in first] != [x2.shape[b] for b in second]:

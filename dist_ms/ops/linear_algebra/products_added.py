@@ -6,7 +6,7 @@ from typing import Any
 
 from dist_ms import ops
 from dist_ms.common.tensor import Tensor
-from dist_ms.ops.arguments import number, one_dtype, tensor
+from dist_ms.ops.arguments import not_of, number, one_dtype, tensor
 from dist_ms.ops.elementwise.arithmetic import add, mul
 from dist_ms.ops.linear_algebra.matmul import bmm, mm, mv, outer
 from dist_ms.ops.shaping.reshaping import reshape
@@ -56,7 +56,7 @@ def addmv(input: Tensor, mat: Tensor, vec: Tensor, *, beta: Any = 1, alpha: Any 
         [12.]
     """
     one_dtype("addmv", "iufV", mat=mat, vec=vec)
-    one_dtype("addmv", "iufV", input=input)
+    one_dtype("addmv", "iufV", input=not_of(input, "BHIL", "input", "addmv"))
     return _plus("addmv", input, mv(mat, vec), beta, alpha)
 
 
@@ -79,7 +79,7 @@ def addr(x: Tensor, vec1: Tensor, vec2: Tensor, *, beta: Any = 1, alpha: Any = 1
         [[7. 9.]]
     """
     one_dtype("addr", "iufV", vec1=vec1, vec2=vec2)
-    one_dtype("addr", "iufV", x=x)
+    one_dtype("addr", "iufV", x=not_of(x, "BHIL", "x", "addr"))
     return _plus("addr", x, outer(vec1, vec2), beta, alpha)
 
 

@@ -167,7 +167,7 @@ def _label_cross_entropy(owner: str, reduction: Any, ignore_index: Any, smoothin
     return LabelCrossEntropy(owner, ignore_index, reduction)
 
 
-@reads_of_none("input")
+@reads_of_none("input", "target")
 def cross_entropy(
     input: Tensor,
     target: Tensor,

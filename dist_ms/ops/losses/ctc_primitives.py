@@ -176,6 +176,7 @@ def ctc_greedy_decoder(inputs: Tensor, sequence_length: Tensor, merge_repeated: 
     """
     not_of(sequence_length, "BHIL", "sequence_length", "ctc_greedy_decoder")
     owner = "ctc_greedy_decoder"
+    not_of(inputs, "eE", "inputs", owner), not_of(sequence_length, "bhlqBHIL", "sequence_length", owner)
     scores = floating(tensor(inputs, "inputs", owner).array(), "inputs", owner, complex_too=False)
     lengths = integral(tensor(sequence_length, "sequence_length", owner).array(), "sequence_length", owner)
     check_bool(merge_repeated, "merge_repeated", owner)
@@ -185,7 +186,9 @@ def ctc_greedy_decoder(inputs: Tensor, sequence_length: Tensor, merge_repeated: 
             f"{lengths.shape}."
         )
     if lengths.size and not (lengths.min() >= 0 and lengths.max() <= len(scores)):
-        raise ValueError(f"For '{owner}', 'sequence_length' must be in [0, {len(scores)}], but got {lengths.tolist()}.")
+        raise RuntimeError(
+            f"For '{owner}', 'sequence_length' must be in [0, {len(scores)}], but got {lengths.tolist()}."
+        )
     best = scores.argmax(axis=2).T
     there = np.arange(len(scores)) < lengths[:, None]
     kept = there & (best != scores.shape[2] - 1)

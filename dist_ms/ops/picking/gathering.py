@@ -31,7 +31,6 @@ __all__ = [
 ]
 
 
-@plain("axis")
 class Gather(Primitive):
     """`gather` as a primitive: `Gather(batch_dims)(input_params, input_indices, axis)`."""
 
@@ -303,6 +302,7 @@ def gather_elements(input: Tensor, dim: int, index: Tensor) -> Tensor:
     return _gather_d(input, dim, tensor(index, "index", "gather_elements"))
 
 
+@plain("axis")
 def index_select(input: Tensor, axis: int, index: Tensor) -> Tensor:
     """Pick slices along one dimension by index.
 
@@ -330,7 +330,7 @@ def index_select(input: Tensor, axis: int, index: Tensor) -> Tensor:
     not_of(index, "BHIL", "index", "index_select")
     if tensor(index, "index", "index_select").ndim > 1:
         raise ValueError(f"For 'index_select', 'index' must have at most 1 dimension, but got {index.ndim}.")
-    return _gather(input, reshape(index, (index.size,)), axis)
+    return _gather(input, reshape(index, (index.size,)), integer(axis, "axis", "index_select"))
 
 
 def take(input: Tensor, index: Tensor, axis: int | None = None, mode: str = "raise") -> Tensor:

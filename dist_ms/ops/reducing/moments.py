@@ -315,6 +315,7 @@ def nansum(input: Tensor, axis: Any = None, keepdims: bool = False, *, dtype: An
     return ops.sum(input, axis, keepdims, dtype=input.dtype if dtype is None and kind in "iu" else dtype)
 
 
+@plain("axis")
 def nanmean(input: Tensor, axis: Any = None, keepdims: bool = False, *, dtype: Any = None) -> Tensor:
     """Average a tensor over dimensions, leaving NaNs out.
 

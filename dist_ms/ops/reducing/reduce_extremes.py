@@ -9,7 +9,7 @@ import numpy as np
 
 from dist_ms import ops
 from dist_ms.common.dtype import Number, int32, int64
-from dist_ms.common.error_classes import plain, raises, reads, scalars, truths
+from dist_ms.common.error_classes import of_value, plain, raises, reads, scalars, truths
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import array, boolean, countable, integer, many_axes, one_axis, real, tensor
 from dist_ms.ops.creating.casting import cast_array
@@ -152,6 +152,7 @@ class ArgMinWithValue(ArgMaxWithValue):
     choose = staticmethod(np.argmin)
 
 
+@raises(**{"empty input": RuntimeError})
 class Argmax(Undifferentiable):
     """`argmax` as a primitive: `Argmax(axis, output_type)(input_x)`.
 
@@ -178,6 +179,7 @@ class Argmax(Undifferentiable):
         return _places(x, axis, self.choose, False).astype(self.output_type.np, copy=False)
 
 
+@raises(**{"empty input": RuntimeError})
 class Argmin(Argmax):
     """`argmin` as a primitive: `Argmin(axis, output_type)(x)`.
 
@@ -209,9 +211,10 @@ def _places(x: np.ndarray, axis: int, choose: Any, keep: bool) -> np.ndarray:
 
 
 def _check_not_empty(name: str, x: np.ndarray, axes: tuple) -> None:
-    """Raise ValueError if there is nothing to choose from."""
+    """Raise ValueError, or what MindSpore raises, if there is nothing to choose from."""
     if 0 in [x.shape[a] for a in axes]:
-        raise ValueError(f"For '{name}', the dimensions to reduce must not be empty, but got the shape {x.shape}.")
+        kind = of_value("empty input", name)
+        raise kind(f"For '{name}', the dimensions to reduce must not be empty, but got the shape {x.shape}.")
 
 
 _max, _min = (ReduceMax(), ReduceMax(True)), (ReduceMin(), ReduceMin(True))

@@ -86,7 +86,6 @@ class _Scan(Primitive):
         return self.ufunc.identity
 
 
-@plain("axis")
 class CumSum(_Scan):
     """`cumsum` as a primitive that keeps the dtype: `CumSum(exclusive, reverse)(input, axis)`.
 

@@ -152,7 +152,7 @@ def argsort(input: Tensor, axis: int = -1, descending: bool = False) -> Tensor:
         >>> print(ms.ops.argsort(ms.Tensor([3.0, 1.0, 2.0])))
         [1 2 0]
     """
-    return sort(input, axis, descending)[1]
+    return Sort(axis, descending)(input)[1]
 
 
 def msort(input: Tensor) -> Tensor:

@@ -11,7 +11,7 @@ from dist_ms._ext.tape import apply
 from dist_ms.common.checks import check_string
 from dist_ms.common.error_classes import plain
 from dist_ms.common.tensor import Tensor
-from dist_ms.ops.arguments import array, integers, many_axes, one_axis, one_of, tensor
+from dist_ms.ops.arguments import array, integer, integers, many_axes, one_axis, one_of, tensor
 from dist_ms.ops.layout import reshaped
 from dist_ms.ops.primitive import Primitive
 from dist_ms.ops.shaping import transposing
@@ -218,7 +218,7 @@ class Flatten(Primitive):
         return (reshape(dout, inputs[0].shape),)
 
 
-@plain("end_dim")
+@plain("start_dim", "end_dim")
 def flatten(input: Tensor, order: str = "C", *, start_dim: int = 1, end_dim: int = -1) -> Tensor:
     """Make the dimensions from `start_dim` to `end_dim` one.
 
@@ -244,6 +244,7 @@ def flatten(input: Tensor, order: str = "C", *, start_dim: int = 1, end_dim: int
     check_string(order, "order", "flatten")
     if one_of(order, "order", "flatten", ("C", "F")) == "F":
         input = transposing.transpose(input, tuple(reversed(range(input.ndim))))
+    integer(start_dim, "start_dim", "flatten")
     if input.ndim < 2:  # where the first dimension is not kept, either
         one_axis(end_dim, "end_dim", "flatten", 1)
         return reshape(input, (-1,))

@@ -10,7 +10,7 @@ import numpy as np
 from dist_ms import ops
 from dist_ms.common.checks import check_type, complaint
 from dist_ms.common.tensor import Tensor
-from dist_ms.ops.arguments import integer, integers, tensor
+from dist_ms.ops.arguments import integer, integers, not_of, tensor
 from dist_ms.ops.primitive import Primitive
 
 __all__ = [
@@ -175,7 +175,7 @@ class SpaceToBatchND(Primitive):
         self.block_shape, self.paddings = block_shape, paddings
 
     def __call__(self, input_x: Tensor) -> Tensor:
-        shape = tensor(input_x, "input_x", self.name).shape
+        shape = tensor(not_of(input_x, "?", "input_x", self.name), "input_x", self.name).shape
         blocks = _blocks(self.block_shape, "block_shape", self.name, len(shape))
         pairs, m = _pairs(self.paddings, "paddings", self.name, len(blocks)), len(blocks)
         if any(pair != (0, 0) for pair in pairs):
@@ -199,7 +199,7 @@ class BatchToSpaceND(Primitive):
         self.block_shape, self.crops = block_shape, crops
 
     def __call__(self, input_x: Tensor) -> Tensor:
-        shape = tensor(input_x, "input_x", self.name).shape
+        shape = tensor(not_of(input_x, "?", "input_x", self.name), "input_x", self.name).shape
         blocks = _blocks(self.block_shape, "block_shape", self.name, len(shape))
         pairs, m = _pairs(self.crops, "crops", self.name, len(blocks)), len(blocks)
         middle, sizes, total = shape[1:-m], shape[-m:], math.prod(blocks)

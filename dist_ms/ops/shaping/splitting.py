@@ -281,7 +281,9 @@ def tensor_split(input: Tensor, indices_or_sections: Any, axis: int = 0) -> tupl
 
 
 def _cut_at(name: str, x: Tensor, places: Any, axis: int) -> tuple:
-    axis = one_axis(axis, "axis", name, tensor(x, "input", name).ndim)
+    if not tensor(x, "input", name).ndim:
+        raise ValueError(f"For '{name}', 'input' must have at least 1 dimension, but got a scalar.")
+    axis = one_axis(axis, "axis", name, x.ndim)
     length = x.shape[axis]
     if isinstance(places, (tuple, list)):
         marks = [min(max(p + length if p < 0 else p, 0), length) for p in integers(places, "indices_or_sections", name)]

@@ -189,7 +189,8 @@ def sparse_segment_mean(x: Tensor, indices: Tensor, segment_ids: Tensor) -> Tens
 
     Raises:
         TypeError: if an argument has the wrong type.
-        ValueError: if the shapes do not fit, the groups are not in order, or a row is outside.
+        ValueError: if the shapes do not fit, or the groups are not in order.
+        RuntimeError: if an index is out of range.
 
     Examples:
         >>> import dist_ms as ms
@@ -211,7 +212,7 @@ def sparse_segment_mean(x: Tensor, indices: Tensor, segment_ids: Tensor) -> Tens
     if groups.size and (groups[0] < 0 or (np.diff(groups) < 0).any()):
         raise ValueError(f"For '{owner}', 'segment_ids' must be in order and not negative, but got {groups.tolist()}.")
     if rows.size and (rows.min() < 0 or rows.max() >= x.shape[0]):
-        raise ValueError(f"For '{owner}', 'indices' must be in [0, {x.shape[0]}), but got {rows.tolist()}.")
+        raise RuntimeError(f"For '{owner}', 'indices' must be in [0, {x.shape[0]}), but got {rows.tolist()}.")
     if not groups.size:
         return ops.zeros((0, *x.shape[1:]), x.dtype)
     counts = np.maximum(np.bincount(groups), 1).astype(x.array().dtype).reshape(-1, *[1] * (x.ndim - 1))

@@ -30,7 +30,7 @@ def differences(package):
     def t(dtype, *shape):
         return ms.Tensor(np.arange(int(np.prod(shape))).reshape(shape).astype(dtype))
 
-    names = {"ms": ms, "ops": import_module(f"{package}.ops"), "t": t}
+    names = {"ms": ms, "np": np, "ops": import_module(f"{package}.ops"), "t": t}
     found = []
     for line in LINES:
         wanted, _, call = line.partition(": ")
