@@ -156,9 +156,8 @@ def repeat_interleave(input: Tensor, repeats: Any, axis: int | None = None) -> T
         >>> print(ms.ops.repeat_interleave(ms.Tensor([1, 2]), 2))
         [1 1 2 2]
     """
-    if axis is not None and not tensor(input, "input", "repeat_interleave").ndim:
+    if not tensor(input, "input", "repeat_interleave").ndim and axis is not None:
         raise ValueError(f"For 'repeat_interleave', 'axis' must be None for a scalar, but got {axis}.")
-    tensor(input, "input", "repeat_interleave")
     if axis is None:
         input, axis = reshape(input, (-1,)), 0
     axis = one_axis(axis, "axis", "repeat_interleave", input.ndim)
