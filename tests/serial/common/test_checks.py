@@ -21,6 +21,7 @@ from dist_ms.common import checks
         (checks.check_non_negative_float, [0.0], [0], [-1.0]),
         (checks.check_string, ["", "a"], [3, None, b"a"], []),
         (checks.check_callable, [len, lambda: 0], [3, "a", None], []),
+        (checks.check_key, [3, "a", None, (1,)], [[], {}, set()], []),
     ],
 )
 def test_what_passes(check, good, wrong_type, wrong_value):

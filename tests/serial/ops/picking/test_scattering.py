@@ -85,6 +85,13 @@ def test_errors(fn, error):
         fn(ms.Tensor(A))
 
 
+def test_arrays_are_no_tensors():
+    x, i, u = ms.Tensor(A), ms.Tensor([[0, 1]]), tensor([1.0])
+    for name, given in (("indices", {"updates": u}), ("updates", {"indices": i})):
+        with pytest.raises(TypeError, match=f"For 'TensorScatterAdd', '{name}' must be a Tensor, but got ndarray"):
+            ops.tensor_scatter_add(x, **given, **{name: np.ones((1, 2), np.int64)})
+
+
 def test_along_a_dimension():
     x, i, u = ms.Tensor(A), ms.Tensor([[2], [0]]), tensor([[9.0], [8.0]])
     wanted = A.copy()
