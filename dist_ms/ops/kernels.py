@@ -42,6 +42,7 @@ if TYPE_CHECKING:
         pairwise,
         pointwise,
         recurrent_steps,
+        resampling,
         running_extremes,
         scan,
         selection,

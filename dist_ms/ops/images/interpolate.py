@@ -7,7 +7,7 @@ from typing import Any
 from dist_ms.common.checks import check_bool, check_number, check_positive_int, check_string, complaint
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops import arguments
-from dist_ms.ops.images.resampling import Resample, cubic, linear, nearest, window_means
+from dist_ms.ops.images.resampling import Resample, cubic, linear, nearest, sparse, window_means
 
 __all__ = ["interpolate", "upsample"]
 
@@ -97,7 +97,7 @@ def interpolate(
             f"For '{owner}', 'input' must have elements in its spatial dimensions, but got shape {data.shape}."
         )
     counts, ratios = _sizes(owner, data.shape[2:], size, scale_factor, recompute_scale_factor)
-    matrices = [_matrix(mode, n, m, r, bool(align_corners)) for n, m, r in zip(data.shape[2:], counts, ratios)]
+    matrices = [sparse(_matrix, mode, n, m, r, bool(align_corners)) for n, m, r in zip(data.shape[2:], counts, ratios)]
     return Resample(owner, matrices)(input)
 
 

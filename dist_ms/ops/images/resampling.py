@@ -1,14 +1,44 @@
-"""Resample: a matrix applied along each spatial dimension, and the matrices of interpolation."""
+"""Resample: a sparse matrix applied along each spatial dimension, and the matrices of interpolation."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable, Sequence
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
 
 from dist_ms.common.tensor import Tensor
-from dist_ms.ops.layout import working_type
+from dist_ms.ops.kernels import resampling
+from dist_ms.ops.layout import contiguous, converted, is_channels_last, working_type
 from dist_ms.ops.primitive import Primitive
+
+
+class SparseRows:
+    """A matrix by its rows, without its zeros: what they would multiply is not read, so infinities stay where they are.
+
+    Args:
+        matrix: the matrix (count, length).
+    """
+
+    def __init__(self, matrix: np.ndarray) -> None:
+        self.count, self.length = matrix.shape
+        rows, columns = np.nonzero(matrix)
+        self.starts = np.searchsorted(rows, np.arange(self.count + 1)).astype(np.int64)
+        self.columns, self.weights = np.ascontiguousarray(columns, np.int64), matrix[rows, columns].astype(np.float64)
+        self._matrix = matrix
+
+    @cached_property
+    def transposed(self) -> SparseRows:
+        """The transposed matrix."""
+        return SparseRows(self._matrix.T)
+
+
+@lru_cache(256)
+def sparse(build: Callable[..., np.ndarray], *arguments: Any) -> SparseRows:
+    """The matrix that a function makes of hashable arguments, remembered."""
+    return SparseRows(build(*arguments))
 
 
 class Resample(Primitive):
@@ -16,22 +46,34 @@ class Resample(Primitive):
 
     Args:
         owner: the name used in errors.
-        matrices: an array (new length, length) per spatial dimension.
+        matrices: an array (new length, length), or its sparse form, per spatial dimension.
     """
 
     keeps = ()
 
-    def __init__(self, owner: str, matrices: list[np.ndarray]) -> None:
-        self.name, self._matrices = owner, matrices
+    def __init__(self, owner: str, matrices: Sequence[np.ndarray | SparseRows]) -> None:
+        self.name = owner
+        self._matrices = [m if isinstance(m, SparseRows) else SparseRows(m) for m in matrices]
 
     def forward(self, x: np.ndarray) -> np.ndarray:
-        out = x.astype(working_type(x.dtype), copy=False)
-        for axis, matrix in enumerate(self._matrices, 2):
-            out = np.moveaxis(np.moveaxis(out, axis, -1) @ matrix.T.astype(out.dtype), -1, axis)
-        return out.astype(x.dtype, copy=False)
+        pixels = is_channels_last(x) and not x.flags.c_contiguous
+        out = np.moveaxis(x, 1, -1) if pixels else x
+        out = contiguous(out, working_type(x.dtype))
+        # Dimensions that shrink first, those that grow last; of equal ones that whose elements are neighbours.
+        order = sorted(enumerate(self._matrices), key=lambda pair: (pair[1].count / max(pair[1].length, 1), -pair[0]))
+        for i, matrix in order:
+            axis = i + (1 if pixels else 2)
+            lead, tail = out.shape[:axis], out.shape[axis + 1 :]
+            summed = np.empty((math.prod(lead), matrix.count, math.prod(tail)), out.dtype)
+            lines = out.reshape(len(summed), matrix.length, summed.shape[-1])
+            weights = matrix.weights.astype(out.dtype, copy=False)
+            resampling.weighted_sums(lines, matrix.starts, matrix.columns, weights, summed)
+            out = summed.reshape(*lead, matrix.count, *tail)
+        out = converted(out, x.dtype)
+        return np.moveaxis(out, -1, 1) if pixels else out
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> Tensor:
-        return Resample(self.name, [m.T for m in self._matrices])(dout)
+        return Resample(self.name, [m.transposed for m in self._matrices])(dout)
 
 
 def window_means(length: int, count: int) -> np.ndarray:

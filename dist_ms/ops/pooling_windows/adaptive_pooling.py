@@ -14,7 +14,7 @@ from dist_ms.common.dtype import float64
 from dist_ms.common.error_classes import of_value, raises, reads, truths
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops import arguments
-from dist_ms.ops.images.resampling import Resample, window_means
+from dist_ms.ops.images.resampling import Resample, sparse, window_means
 from dist_ms.ops.pooling_windows.pooling import AvgPooling, MaxPooling, MaxPoolingWithIndices, Pick, Pool, Spread
 from dist_ms.ops.pooling_windows.pooling_functions import batched
 from dist_ms.ops.primitive import Primitive
@@ -115,7 +115,7 @@ class _AdaptiveMean(_Adaptive):
         return AvgPooling(pool, count_padding=False)
 
     def _uneven(self, sizes: tuple, counts: tuple) -> Primitive:
-        return Resample(self.name, [window_means(n, c) for n, c in zip(sizes, counts)])
+        return Resample(self.name, [sparse(window_means, n, c) for n, c in zip(sizes, counts)])
 
 
 class _Positive(_Adaptive):

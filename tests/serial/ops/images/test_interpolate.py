@@ -3,10 +3,13 @@
 import numpy as np
 import pytest
 
+import dist_ms as ms
 from dist_ms import ops
-from dist_ms.common.tensor import Tensor
+from dist_ms.common.tensor import Tensor, from_array
+from dist_ms.ops.layout import is_channels_last
 from tests.gradcheck import check_gradient
 from tests.precisions import check_precisions, normal, tensor
+from tests.serial.kernels.calls import channels_last
 
 CASES = [
     ((2, 3, 5), {"size": 7, "mode": "linear"}),
@@ -103,3 +106,27 @@ def test_channel_shuffle():
 def test_shuffle_errors(call):
     with pytest.raises(ValueError, match="For '"):
         call(tensor(normal(1, 3, 3, 3)))
+
+
+def test_infinities_stay_where_they_are():
+    x = Tensor(np.array([[[np.inf, 1, 2, -np.inf]]], np.float32))
+    for mode, size, wanted in (
+        ("nearest", 8, [np.inf, np.inf, 1, 1, 2, 2, -np.inf, -np.inf]),
+        ("linear", 7, [np.inf, np.inf, np.inf, 1.5, -np.inf, -np.inf, -np.inf]),
+        ("area", 2, [np.inf, -np.inf]),
+    ):
+        assert ops.interpolate(x, size=size, mode=mode).asnumpy().ravel().tolist() == wanted
+    assert ops.interpolate(x[..., None], size=(2, 2)).asnumpy().ravel().tolist() == [np.inf, np.inf, 2, 2]
+
+
+@pytest.mark.parametrize("mode", ["nearest", "bilinear", "bicubic", "area"])
+@pytest.mark.parametrize("dtype", [ms.float32, ms.bfloat16, ms.float16, ms.float64])
+def test_pixels_in_memory_of_convolutions(mode, dtype):
+    x = normal(2, 5, 6, 7)
+    pixels = from_array(channels_last(x.astype(dtype.np)))
+    wanted = ops.interpolate(Tensor(x).astype(dtype), size=(9, 4), mode=mode)
+    found = ops.interpolate(pixels, size=(9, 4), mode=mode)
+    assert found.dtype == dtype and is_channels_last(found.array())
+    same = {ms.float64: 1e-14, ms.float32: 1e-6, ms.float16: 2.0**-10, ms.bfloat16: 2.0**-7}[dtype]
+    wanted = wanted.astype(ms.float64).asnumpy()
+    np.testing.assert_allclose(found.astype(ms.float64).asnumpy(), wanted, rtol=same, atol=same)
