@@ -117,7 +117,7 @@ cdef int sum_block(
         for line in range(first, first + lines):
             sum_line(task, x, weights, line, out)
         return 0
-    side_by_side = <floating *> malloc(task.length * LINES * sizeof(floating))
+    side_by_side = <floating *> malloc(max(task.length, 1) * LINES * sizeof(floating))
     if side_by_side == NULL:
         return -1
     for line in range(block_count(lines, LINES)):
