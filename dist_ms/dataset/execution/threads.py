@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import atexit
 import contextvars
+import os
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
+from weakref import WeakSet
+
+_PATIENCE = 5.0  # seconds that the end of the process waits for what threads are at
 
 
 class _Shared:
@@ -16,6 +22,7 @@ class _Shared:
         begun: how many keys were taken up.
         taken: how many results the consumer took.
         end: how many keys there are; None until the last was seen.
+        threads: those that load.
     """
 
     def __init__(self, keys: Iterator, load: Callable[[Any], Any], ahead: int) -> None:
@@ -27,6 +34,7 @@ class _Shared:
         self.begun = self.taken = 0
         self.end: int | None = None
         self.stopped = False
+        self.threads: list[threading.Thread] = []
 
     def work(self) -> None:
         """Load keys until there are none, or the consumer is gone."""
@@ -91,6 +99,23 @@ class _Shared:
             self.room.notify_all()
 
 
+_running: WeakSet[_Shared] = WeakSet()
+os.register_at_fork(after_in_child=_running.clear)
+
+
+def _end() -> None:
+    """End all threads while the interpreter is whole: one that returns from C++ later ends the process by a signal."""
+    running, deadline = list(_running), time.monotonic() + _PATIENCE
+    for shared in running:
+        shared.stop()
+    for shared in running:
+        for thread in shared.threads:
+            thread.join(max(0.0, deadline - time.monotonic()))
+
+
+atexit.register(_end)
+
+
 def in_threads(keys: Iterable, load: Callable[[Any], Any], workers: int, ahead: int) -> Iterator[Any]:
     """The results of `load` for each key, in the keys' order.
 
@@ -104,10 +129,13 @@ def in_threads(keys: Iterable, load: Callable[[Any], Any], workers: int, ahead: 
     consumer is gone.
     """
     shared = _Shared(iter(keys), load, max(ahead, 1))
+    _running.add(shared)
     for i in range(workers):
         # In a copy of this context: NumPy's allocator is a part of it.
         run = contextvars.copy_context().run
-        threading.Thread(target=run, args=(shared.work,), name=f"dist_ms data {i}", daemon=True).start()
+        thread = threading.Thread(target=run, args=(shared.work,), name=f"dist_ms data {i}", daemon=True)
+        shared.threads.append(thread)
+        thread.start()
     try:
         yield None
         while True:

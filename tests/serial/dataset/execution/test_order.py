@@ -1,6 +1,8 @@
 """What a pipeline gives does not depend on its workers, and goes on where it stood."""
 
 import json
+import subprocess
+import sys
 import threading
 import time
 
@@ -154,6 +156,22 @@ def test_an_iteration_that_is_left_ends_its_threads():
     while threading.active_count() > before and time.time() < deadline:
         time.sleep(0.02)
     assert threading.active_count() <= before
+
+
+def test_a_process_ends_after_the_threads_of_an_iteration_that_it_left():
+    code = """
+import atexit, threading, time
+
+left = lambda: print([t.name for t in threading.enumerate() if t.name.startswith("dist_ms data")])
+atexit.register(left)  # runs last
+import dist_ms.dataset as ds
+
+slow = lambda x: (time.sleep(0.05), x)[1]
+rows = iter(ds.NumpySlicesDataset([*range(99)], "a").map(slow, "a", num_parallel_workers=2))
+next(rows)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
 
 
 def test_columns_and_the_whole_share_a_position():
