@@ -62,6 +62,7 @@ class Flatten(Cell):
         return ops.flatten(x, start_dim=self.start_dim, end_dim=self.end_dim)
 
 
+@plain("axis")
 class Unflatten(Cell):
     """Makes several dimensions of one.
 

@@ -155,6 +155,8 @@ class BatchNorm2d(_BatchNorm):
     _ranks = (4,)
 
 
+@bools("momentum")
+@scalars("momentum")
 class BatchNorm1d(_BatchNorm):
     """Batch normalisation of (N, C) or (N, C, L) per channel; see `BatchNorm2d`.
 

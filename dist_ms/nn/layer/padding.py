@@ -56,6 +56,8 @@ class Pad(Cell):
         for pair in paddings:
             if isinstance(pair, Tensor):
                 raise RuntimeError(complaint("paddings", "Pad", "a tuple of pairs of ints", paddings))
+            if not hasattr(pair, "__len__"):
+                raise TypeError(complaint("paddings", "Pad", "a tuple of pairs of ints", paddings))
             if not isinstance(pair, (tuple, list)) or len(pair) != 2:
                 raise ValueError(complaint("paddings", "Pad", "a tuple of pairs of ints", paddings))
             for n in pair:

@@ -30,6 +30,9 @@ class _PoolNd(Cell):
         types = (int,) if isinstance(self, MaxPool1d) else (int, tuple)
         for value, name in ((kernel_size, "kernel_size"), (stride, "stride")):
             check_type(value, name, owner, types)
+        if isinstance(self, AvgPool1d):
+            for value, name in ((kernel_size, "kernel_size"), (stride, "stride")):
+                per_dimension(value, 1, name, owner)
         kernel = per_dimension(kernel_size, rank, "kernel_size", owner, ValueError)
         step = per_dimension(stride, rank, "stride", owner, ValueError)
         self.kernel_size = (1, *kernel) if rank == 1 else kernel_size

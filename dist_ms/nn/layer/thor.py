@@ -89,8 +89,9 @@ class DenseThor(Dense):
         has_bias: bool = True,
         activation: Any = None,
     ) -> None:
-        if weight_init is None:
-            raise TypeError(complaint("weight_init", "DenseThor", "a Tensor, name, Initializer or number", "None"))
+        for name, init in (("weight_init", weight_init), ("bias_init", bias_init)):
+            if init is None:
+                raise TypeError(complaint(name, "DenseThor", "a Tensor, name, Initializer or number", "None"))
         if not isinstance(activation, (Cell, Primitive)):
             activation = get_activation(activation)
         super().__init__(in_channels, out_channels, weight_init, bias_init, has_bias, activation)

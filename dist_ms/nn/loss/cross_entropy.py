@@ -68,7 +68,12 @@ class CrossEntropyLoss(LossBase):
     def construct(self, logits: Tensor, labels: Tensor) -> Tensor:
         if not (isinstance(logits, Tensor) and isinstance(labels, Tensor)):
             check_tensors(self.cls_name, logits=logits, labels=labels)
-        if labels.ndim in (logits.ndim, logits.ndim - 1):
+        if labels.ndim not in (logits.ndim, logits.ndim - 1):
+            raise ValueError(
+                f"For 'CrossEntropyLoss', 'labels' must have as many dimensions as 'logits', or one less, but got the "
+                f"shapes {labels.shape} and {logits.shape}."
+            )
+        if labels._element.kind != "b":
             numbers = labels.ndim < logits.ndim
             if (labels._element.kind in "iu") is not numbers:
                 wanted = "Int32 or Int64, class numbers" if numbers else "float, probabilities"

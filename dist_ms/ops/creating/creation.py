@@ -410,7 +410,7 @@ def linspace(start: Any, end: Any, steps: int) -> Tensor:
     return wrap(out)
 
 
-@plain("steps")
+@plain("steps", "base")
 def logspace(start: Any, end: Any, steps: int, base: int = 10, *, dtype: Number = float32) -> Tensor:
     """Make `steps` powers of `base` whose exponents go from `start` to `end` at equal distances.
 
@@ -444,7 +444,7 @@ def logspace(start: Any, end: Any, steps: int, base: int = 10, *, dtype: Number 
         raise ValueError(f"For 'logspace', 'steps' must be at least 0, but got {steps}.")
     if base < 0:
         raise ValueError(f"For 'logspace', 'base' must not be negative, but got {base}.")
-    if isinstance(dtype, Number) and dtype.np.kind not in "fV":
+    if not isinstance(dtype, Number) or dtype.np.kind not in "fV":
         raise TypeError(f"For 'logspace', 'dtype' must be a float type, but got {dtype}.")
     return wrap(np.logspace(scalar(start), scalar(end), steps, base=base).astype(_dtype("logspace", dtype, float32)))
 

@@ -10,6 +10,7 @@ import numpy as np
 from dist_ms._ext import small
 from dist_ms._ext.tape import wanted
 from dist_ms.common.dtype import from_numpy
+from dist_ms.common.error_classes import scalars
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops import pointwise
 from dist_ms.ops.arguments import array, number, scalar
@@ -397,6 +398,7 @@ absolute, accumulate_n, multiply, negative, sgn = abs, addn, mul, neg, sign
 tensor_add, tensor_mul, tensor_sub = add, mul, sub
 
 
+@scalars("alpha")
 def subtract(input: Any, other: Any, *, alpha: Any = 1) -> Tensor:
     """Return input - alpha * other.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from dist_ms.common.checks import check_bool, check_number, check_positive_int, check_string, complaint
+from dist_ms.common.error_classes import scalars
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops import arguments
 from dist_ms.ops.images.resampling import Resample, cubic, linear, nearest, sparse, window_means
@@ -42,6 +43,7 @@ def _sizes(owner: str, sizes: tuple, size: Any, scale_factor: Any, recompute: An
     return given, tuple([1 / f for f in factors])
 
 
+@scalars("recompute_scale_factor")
 def interpolate(
     input: Tensor,
     size: Any = None,

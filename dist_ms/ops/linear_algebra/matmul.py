@@ -15,7 +15,7 @@ from dist_ms.autograd.tape import apply
 from dist_ms.common.dtype import from_numpy, int64
 from dist_ms.common.error_classes import plain, reads
 from dist_ms.common.tensor import Tensor, wrap
-from dist_ms.ops.arguments import array, tensor
+from dist_ms.ops.arguments import array, integer, tensor
 from dist_ms.ops.broadcasting import reduce_to
 from dist_ms.ops.elementwise.arithmetic import conjugate, mul
 from dist_ms.ops.kernels import vector_product
@@ -474,5 +474,6 @@ def vecdot(x: Tensor, y: Tensor, *, axis: int = -1) -> Tensor:
         >>> print(ms.ops.vecdot(ms.Tensor([[1.0, 2.0]]), ms.Tensor([[3.0, 4.0]])))
         [11.]
     """
+    axis = integer(axis, "axis", "vecdot")
     product = mul(conjugate(tensor(x, "x", "vecdot")), tensor(y, "y", "vecdot"))
     return ops.ReduceSum()(ops.cast(product, int64) if product.array().dtype.kind in "bui" else product, axis)

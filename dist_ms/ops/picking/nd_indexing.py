@@ -129,4 +129,6 @@ def scatter_nd(indices: Tensor, updates: Tensor, shape: Any) -> Tensor:
         >>> print(ms.ops.scatter_nd(ms.Tensor([[0], [2], [0]]), ms.Tensor([1.0, 2.0, 3.0]), (4,)))
         [4. 0. 2. 0.]
     """
+    if isinstance(shape, tuple) and any(isinstance(n, int) and n < 1 for n in shape):
+        raise ValueError(f"For 'scatter_nd', 'shape' must hold positive lengths, but got {shape}.")
     return _scatter_nd(tensor(indices, "indices", "scatter_nd"), tensor(updates, "updates", "scatter_nd"), shape)

@@ -205,6 +205,8 @@ def _function(
     arguments.has_dimensions(data, max(read, 2 * rank - 2) if samples is None else read, "input", owner)
     if rank == 3 and samples is not None and data.ndim not in (4, 5):
         raise TypeError(f"For '{owner}', 'input' must have 4 or 5 dimensions, but got shape {data.shape}.")
+    if rank == 3 and isinstance(samples, Tensor) and samples.ndim != 3:
+        raise TypeError(f"For '{owner}', '_random_samples' must have 3 dimensions, but got shape {samples.shape}.")
     if output_size is None and output_ratio is None:
         raise ValueError(f"For '{owner}', one of 'output_size' and 'output_ratio' must be given, but got neither.")
     check_bool(return_indices, "return_indices", owner)

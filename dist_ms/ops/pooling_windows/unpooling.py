@@ -66,6 +66,8 @@ def _unpool(
     stride = kernel if stride in (None, 0) else per_dimension(stride, rank, "stride", owner, ValueError)
     padding = padding_pairs(padding, rank, "padding", owner, symmetric=True)
     sizes = _sizes(owner, shape[-rank:], kernel, stride, padding, output_size)
+    if min(sizes) < 1:
+        raise ValueError(f"For '{owner}', the output must have elements, but its size would be {sizes}.")
     if index.size and not (index.min() >= 0 and index.max() < math.prod(sizes)):
         raise RuntimeError(
             f"For '{owner}', 'indices' must be in [0, {math.prod(sizes)}) for the output size {sizes}, "

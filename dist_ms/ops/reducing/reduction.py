@@ -261,6 +261,7 @@ class ReduceAny(_Truth):
     which = "max"
 
 
+@raises(**{"axis twice": RuntimeError})
 class CountNonZero(Reduction):
     """The number of elements over dimensions that are not 0, as int32.
 

@@ -213,7 +213,10 @@ def pad(input_x: Tensor, padding: Any, mode: str = "constant", value: Any = None
     widths = ((0, 0),) * (ndim - len(flat) // 2) + tuple([flat[i : i + 2] for i in range(len(flat) - 2, -1, -2)])
     one_of(mode, "mode", "pad", ("constant", "reflect", "replicate", "circular"))
     if mode == "constant":
-        return Border(widths, 0 if value is None else scalar(value))(input_x)
+        value = 0 if value is None else scalar(value)
+        if isinstance(value, str):
+            raise TypeError(f"For 'pad', 'value' must be a number or None, but got {value!r}.")
+        return Border(widths, value)(input_x)
     if value is not None:
         raise ValueError(f"For 'pad', 'value' must be None in mode '{mode}', but got {value}.")
     if mode != "reflect" and flat:

@@ -262,8 +262,11 @@ class ReverseSequence(Primitive):
     def forward(self, x: np.ndarray, seq_lengths: np.ndarray) -> np.ndarray:
         counts = integral(seq_lengths, "seq_lengths", self.name)
         along = one_axis(self.seq_dim, "seq_dim", self.name, array(x, "x", self.name).ndim)
-        if self.seq_dim < 0:
-            raise ValueError(f"For '{self.name}', 'seq_dim' must not be negative, but got {self.seq_dim}.")
+        if self.seq_dim < 0 or self.batch_dim < 0:
+            raise ValueError(
+                f"For '{self.name}', 'seq_dim' and 'batch_dim' must not be negative, but got {self.seq_dim} and "
+                f"{self.batch_dim}."
+            )
         over = one_axis(self.batch_dim, "batch_dim", self.name, x.ndim)
         length = x.shape[along]
         fits = counts.shape == (x.shape[over],)

@@ -73,6 +73,11 @@ class StridedSlice(Primitive):
                 f"For '{self.name}', 'begin', 'end' and 'strides' must have one length, and no stride may "
                 f"be 0, but got {begin}, {end} and {strides}."
             )
+        if len(starts) > input_x.ndim and not self.new_axis_mask:
+            raise ValueError(
+                f"For '{self.name}', 'begin' must have at most one number per dimension of the shape {input_x.shape}, "
+                f"but got {begin}."
+            )
         parts: list = []
         for i, (a, b, s) in enumerate(zip(starts, stops, steps)):
             bit = 1 << i

@@ -17,7 +17,7 @@ from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.nn.cell import Cell
 from dist_ms.nn.layer.attention.mask import attention_mask, check_masks
 from dist_ms.nn.layer.dense import Dense
-from dist_ms.ops.arguments import tensor
+from dist_ms.ops.arguments import scalar, tensor
 from dist_ms.ops.layers.attention import layer_attention, whole_attention
 from dist_ms.ops.layers.dense import dense
 
@@ -95,7 +95,7 @@ class MultiheadAttention(Cell):
         self.embed_dim, self.num_heads = embed_dim, num_heads
         self.kdim = embed_dim if kdim is None else kdim
         self.vdim = embed_dim if vdim is None else vdim
-        check_number(dropout, "dropout", _OWNER)
+        check_number(scalar(dropout), "dropout", _OWNER)
         self.dropout, self.batch_first, self.add_zero_attn = dropout, batch_first, add_zero_attn
         self.head_dim = embed_dim // num_heads
         if self.head_dim * num_heads != embed_dim:

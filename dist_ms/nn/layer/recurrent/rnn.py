@@ -162,7 +162,7 @@ class _Layers(Cell):
                 raise TypeError(complaint("hx", self.cls_name, "of dtype Float32, Float16 or BFloat16", h.dtype))
             if not h.ndim:
                 raise TypeError(complaint("hx", self.cls_name, f"of shape {shape}", "a scalar"))
-            if h.ndim == 3 and h.shape[0] < shape[0]:
+            if h.shape[0] < shape[0] and (h.ndim == 3 or not h.shape[0]):
                 raise IndexError(complaint("hx", self.cls_name, f"of shape {shape}", h.shape))
             if h.shape != shape:
                 raise ValueError(complaint("hx", self.cls_name, f"of shape {shape}", h.shape))
