@@ -20,6 +20,9 @@ class SparseRows:
 
     Args:
         matrix: the matrix (count, length).
+
+    Attributes:
+        matrix: the same.
     """
 
     def __init__(self, matrix: np.ndarray) -> None:
@@ -27,12 +30,12 @@ class SparseRows:
         rows, columns = np.nonzero(matrix)
         self.starts = np.searchsorted(rows, np.arange(self.count + 1)).astype(np.int64)
         self.columns, self.weights = np.ascontiguousarray(columns, np.int64), matrix[rows, columns].astype(np.float64)
-        self._matrix = matrix
+        self.matrix = matrix
 
     @cached_property
     def transposed(self) -> SparseRows:
         """The transposed matrix."""
-        return SparseRows(self._matrix.T)
+        return SparseRows(self.matrix.T)
 
 
 @lru_cache(256)
@@ -53,14 +56,15 @@ class Resample(Primitive):
 
     def __init__(self, owner: str, matrices: Sequence[np.ndarray | SparseRows]) -> None:
         self.name = owner
-        self._matrices = [m if isinstance(m, SparseRows) else SparseRows(m) for m in matrices]
+        self._rows = [m if isinstance(m, SparseRows) else SparseRows(m) for m in matrices]
+        self._matrices = [rows.matrix for rows in self._rows]  # which exporters read
 
     def forward(self, x: np.ndarray) -> np.ndarray:
         pixels = is_channels_last(x) and not x.flags.c_contiguous
         out = np.moveaxis(x, 1, -1) if pixels else x
         out = contiguous(out, working_type(x.dtype))
         # Dimensions that shrink first, those that grow last; of equal ones that whose elements are neighbours.
-        order = sorted(enumerate(self._matrices), key=lambda pair: (pair[1].count / max(pair[1].length, 1), -pair[0]))
+        order = sorted(enumerate(self._rows), key=lambda pair: (pair[1].count / max(pair[1].length, 1), -pair[0]))
         for i, matrix in order:
             axis = i + (1 if pixels else 2)
             lead, tail = out.shape[:axis], out.shape[axis + 1 :]
@@ -73,7 +77,7 @@ class Resample(Primitive):
         return np.moveaxis(out, -1, 1) if pixels else out
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> Tensor:
-        return Resample(self.name, [m.transposed for m in self._matrices])(dout)
+        return Resample(self.name, [rows.transposed for rows in self._rows])(dout)
 
 
 def window_means(length: int, count: int) -> np.ndarray:
