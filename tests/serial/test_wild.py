@@ -1,11 +1,24 @@
 """The runner of public programs, on programs made here."""
 
+import argparse
 import json
 import sys
 
+import numpy as np
 import pytest
 
-from tests.wild.run import HERE, Outcome, Program, as_script, cause_of, read_programs, run, table
+from tests.wild.run import (
+    HERE,
+    Outcome,
+    Program,
+    agreement,
+    as_script,
+    cause_of,
+    compare_losses,
+    read_programs,
+    run,
+    table,
+)
 
 PYTHON = [sys.executable, "-m", "dist_ms.compat", "--cpu"]
 SCRIPT = """
@@ -96,7 +109,32 @@ def step(x, y):
     value, gradients = loss_and_gradients(x, y)
     optimizer(gradients)
 
+def drawn():
+    from mindspore.dataset import vision
+
+    pixels = np.random.RandomState(3).randint(0, 255, (6, 40, 50, 3), np.uint8)
+    transforms = [vision.RandomResizedCrop(24), vision.RandomCrop(20, 2), vision.RandomHorizontalFlip()]
+    transforms += [vision.RandomVerticalFlip(), vision.RandomColorAdjust(0.4, (0.5, 1.5), 0.4, 0.1)]
+    for seed, workers in ((1, 1), (2, 3)):
+        dataset.config.set_seed(seed)
+        rows = dataset.NumpySlicesDataset({"image": pixels}, shuffle=False)
+        rows = rows.map(transforms, num_parallel_workers=workers)
+        for row in rows.create_tuple_iterator(num_epochs=1, output_numpy=True):
+            print(f"loss: {row[0].shape[0] + row[0].mean() / 1000:.6f}")
+
+def channels():
+    for layer, shape in ((nn.Dropout1d, (4, 8, 5)), (nn.Dropout2d, (4, 8, 5, 5)), (nn.Dropout3d, (4, 8, 2, 2, 2))):
+        layer = layer(0.25)
+        x = ms.Tensor(np.ones(shape, np.float32))
+        assert (layer.set_train(False)(x) == x).all()
+        kept = layer.set_train()(x).asnumpy().reshape(4, 8, -1)
+        assert (kept == kept[:, :, :1]).all()
+        assert np.allclose(np.unique(kept), [0, 1 / 0.75])
+        print(f"loss: {kept.mean():.6f}")
+
 WAYS = {
+    "drawn": drawn,
+    "channels": channels,
     "model": lambda: Model(net, loss, optimizer).train(1, data, callbacks=[LossMonitor()]),
     "cell": lambda: [Step()(x, y) for x, y in data.create_tuple_iterator()],
     "function": lambda: [step(x, y) for x, y in data.create_tuple_iterator()],
@@ -138,3 +176,37 @@ def test_an_iteration_begins_with_the_first_epoch(losses_of):
 def test_printed_numbers_stand_for_losses_where_nothing_trains(losses_of):
     assert losses_of("printed") == [f"{n}.5" for n in range(20)]
     assert len(losses_of("printed,grad")) == 20
+
+
+def test_random_images_follow_from_the_image_alone(losses_of):
+    found = losses_of("drawn")
+    assert len(found) == 12 and found[:6] == found[6:] and len(set(found)) > 5
+    assert all(20 < float(size) < 20.3 for size in found)
+
+
+def test_masks_of_channels_come_from_numpy(losses_of):
+    rng, expected = np.random.RandomState(0), []
+    for _ in range(3):
+        expected.append(f"{((rng.random_sample((4, 8)) >= 0.25) / 0.75).mean():.6f}")
+    assert losses_of("channels") == expected
+
+
+def test_losses_that_are_no_numbers_on_both_agree():
+    inf, nan = float("inf"), float("nan")
+    assert agreement([1.0, inf, nan], [1.0, inf, nan]) == "3 agree"
+    assert agreement([1.0, inf], [1.0, 2.0]) == agreement([1.0, 2.0], [1.0, nan]) == "1 of 2 agree"
+
+
+@pytest.mark.parametrize("failing, count", [("", 20), ("own", None), ("referee", 3)])
+def test_what_the_referee_had_before_it_failed_counts(repositories, tmp_path, failing, count):
+    words = 'import sys\nfor n in range(int(sys.argv[1])): print(f"loss: {n}.5")\nsys.exit(n < 19)\n'
+    (repositories / "someone" / "something" / "prints.py").write_text(words)
+    script = tmp_path / "stops.py"
+    script.write_text(
+        "import sys, runpy\nsys.argv = sys.argv[1:-1] + ['3']\nrunpy.run_path(sys.argv[0], run_name='__main__')\n"
+    )
+    early = [*PYTHON, script]
+    pythons = [early if failing == "own" else PYTHON, early if failing == "referee" else PYTHON]
+    options = argparse.Namespace(repositories=repositories, limit=60)
+    found = compare_losses(Program("someone/something", "", "prints.py", "20"), pythons, options, tmp_path)
+    assert agreement(*found) == (f"{count} agree" if failing != "own" else "3 of 20 agree")

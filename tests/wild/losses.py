@@ -172,6 +172,7 @@ def main() -> None:
     losses = Losses(Path(sys.argv.pop(0)))
     sys.path.insert(0, str(HERE))
     from same_draws import begin_epochs_alike, draw_masks_alike, run_without_graphs
+    from same_images import draw_from_images
 
     sys.path[0] = os.path.dirname(os.path.abspath(sys.argv[0]))
     ms.set_seed(0)
@@ -179,6 +180,7 @@ def main() -> None:
     run_without_graphs()
     draw_masks_alike()
     begin_epochs_alike()
+    draw_from_images()
     losses.watch()
     runpy.run_path(sys.argv[0], run_name="__main__")
 

@@ -24,16 +24,18 @@ def run_without_graphs() -> None:
     without_graphs()
 
 
-def dropped(x: ms.Tensor, rate: float) -> ms.Tensor:
+def dropped(x: ms.Tensor, rate: float, spatial: int = 0) -> ms.Tensor:
     """A tensor times a mask that NumPy draws.
 
     Args:
         x: any.
         rate: the part of it that becomes 0.
+        spatial: how many of the last dimensions have one value of the mask.
     """
     if not rate:
         return x
-    mask = (_MASKS.random_sample(x.shape) >= rate) / max(1 - rate, 1e-12)
+    shape = x.shape[: x.ndim - spatial] + (1,) * spatial
+    mask = (_MASKS.random_sample(shape) >= rate) / max(1 - rate, 1e-12)
     return x * ms.Tensor(mask.astype(np.float32)).astype(x.dtype)
 
 
@@ -60,6 +62,31 @@ def draw_masks_alike() -> None:
 
     nn.Dropout.__init__, nn.Dropout.construct = initialise, construct
     ops.dropout, ops.Dropout, ops.operations.Dropout = dropout, Dropout, Dropout
+    for spatial in (1, 2, 3):
+        draw_channels_alike(spatial)
+
+
+def draw_channels_alike(spatial: int) -> None:
+    """Have Dropout1d, Dropout2d or Dropout3d, which drop whole channels, draw their masks from NumPy, too.
+
+    Args:
+        spatial: the dimensions of a channel.
+    """
+    layer = getattr(nn, f"Dropout{spatial}d")
+    make = layer.__init__
+
+    def initialise(cell, p=0.5) -> None:
+        make(cell, p)
+        cell.rate_of_losses = p
+
+    def construct(cell, x):
+        return dropped(x, cell.rate_of_losses, spatial) if cell.training else x
+
+    def dropout(input, p=0.5, training=True):
+        return dropped(input, p, spatial) if training else input
+
+    layer.__init__, layer.construct = initialise, construct
+    setattr(ops, f"dropout{spatial}d", dropout)
 
 
 def begin_epochs_alike() -> None:
