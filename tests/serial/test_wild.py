@@ -7,6 +7,7 @@ import sys
 import numpy as np
 import pytest
 
+import dist_ms as ms
 from tests.wild.run import (
     HERE,
     Outcome,
@@ -132,8 +133,13 @@ def channels():
         assert np.allclose(np.unique(kept), [0, 1 / 0.75])
         print(f"loss: {kept.mean():.6f}")
 
+def numbers():
+    for primitive in (ops.StandardNormal(), ops.UniformReal(), ops.StandardNormal(seed=2)):
+        print(f"loss: {float(primitive((2, 3)).asnumpy().max()):.6f}")
+
 WAYS = {
     "drawn": drawn,
+    "numbers": numbers,
     "channels": channels,
     "model": lambda: Model(net, loss, optimizer).train(1, data, callbacks=[LossMonitor()]),
     "cell": lambda: [Step()(x, y) for x, y in data.create_tuple_iterator()],
@@ -189,6 +195,14 @@ def test_masks_of_channels_come_from_numpy(losses_of):
     for _ in range(3):
         expected.append(f"{((rng.random_sample((4, 8)) >= 0.25) / 0.75).mean():.6f}")
     assert losses_of("channels") == expected
+
+
+def test_numbers_without_a_seed_come_from_numpy(losses_of):
+    rng = np.random.RandomState(0)
+    expected = [rng.standard_normal((2, 3)).max(), rng.random_sample((2, 3)).max()]
+    found = losses_of("numbers")
+    assert found[:2] == [f"{number:.6f}" for number in expected]
+    assert float(found[2]) == pytest.approx(ms.ops.StandardNormal(seed=2)((2, 3)).asnumpy().max(), abs=1e-6)
 
 
 def test_losses_that_are_no_numbers_on_both_agree():

@@ -89,6 +89,21 @@ def draw_channels_alike(spatial: int) -> None:
     setattr(ops, f"dropout{spatial}d", dropout)
 
 
+def draw_numbers_alike() -> None:
+    """Have StandardNormal and UniformReal draw from NumPy without a seed: MindSpore's numbers differ from run to run."""
+    for name, draw in (("StandardNormal", _MASKS.standard_normal), ("UniformReal", _MASKS.random_sample)):
+        primitive = getattr(ops, name)
+
+        def made(seed=0, seed2=0, primitive=primitive, draw=draw):
+            def drawn(shape) -> ms.Tensor:
+                return ms.Tensor(np.asarray(draw(tuple(int(length) for length in shape)), np.float32))
+
+            return primitive(seed, seed2) if seed or seed2 else drawn
+
+        for module in (ops, ops.operations):
+            setattr(module, name, made)
+
+
 def begin_epochs_alike() -> None:
     """Have each iteration over a dataset begin with its first epoch, as MindSpore has it."""
     for name in ("create_dict_iterator", "create_tuple_iterator"):

@@ -348,10 +348,12 @@ class Tensor(_Base):
         return state
 
     def __deepcopy__(self, memodict: dict) -> Tensor:
-        def taken(value: Any) -> Any:
-            return value.copy(order="K") if isinstance(value, np.ndarray) else copy.deepcopy(value, memodict)
+        memo = memodict if isinstance(memodict, dict) else {}  # MindSpore reads none, and programs give anything
 
-        return self._twin(taken, memodict)
+        def taken(value: Any) -> Any:
+            return value.copy(order="K") if isinstance(value, np.ndarray) else copy.deepcopy(value, memo)
+
+        return self._twin(taken, memo)
 
     def _twin(self, taken: Callable[[Any], Any], memo: dict | None = None) -> Self:
         """A tensor with what `taken` makes of this one's state, and no part in a gradient.

@@ -202,6 +202,14 @@ def test_copies_are_independent_and_keep_attributes(make):
     assert x.note == ["kept"]
 
 
+@pytest.mark.parametrize("memodict", [ms.Tensor([3.0]), None, 4])
+def test_a_deep_copy_takes_any_memory_of_copies(memodict):
+    x = ms.Tensor([1.0, 2.0])
+    y = x.__deepcopy__(memodict=memodict)
+    y[0] = 5.0
+    assert x.asnumpy().tolist() == [1, 2] and y.asnumpy().tolist() == [5, 2]
+
+
 def test_a_copy_of_a_lazy_tensor_is_lazy():
     x = initializer(Normal(0.5), [2])
     y = pickle.loads(pickle.dumps(x))
