@@ -90,7 +90,7 @@ def draw_channels_alike(spatial: int) -> None:
 
 
 def draw_numbers_alike() -> None:
-    """Have StandardNormal and UniformReal draw from NumPy without a seed: MindSpore's numbers differ from run to run."""
+    """Have StandardNormal and UniformReal without a seed draw from NumPy: MindSpore's differ from run to run."""
     for name, draw in (("StandardNormal", _MASKS.standard_normal), ("UniformReal", _MASKS.random_sample)):
         primitive = getattr(ops, name)
 
