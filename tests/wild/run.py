@@ -34,7 +34,7 @@ class Program(NamedTuple):
     """A line of programs.tsv.
 
     Attributes:
-        repository: owner and name.
+        repository: owner and name, and the folder of a project within.
         commit: at which it was run.
         path: of the script.
         arguments: with {data} for the folder of small data.
