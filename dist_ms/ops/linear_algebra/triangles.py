@@ -8,7 +8,7 @@ import numpy as np
 
 from dist_ms import ops
 from dist_ms._ext import small
-from dist_ms.common.dtype import Number, bool_, int64
+from dist_ms.common.dtype import Number, bool_, int32, int64
 from dist_ms.common.error_classes import bools, plain, scalars
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops.arguments import array, data_type, integer, not_of, one_axis, tensor
@@ -155,11 +155,11 @@ def triu_indices(row: int, col: int, offset: int = 0, *, dtype: Number = int64) 
 
 
 class TrilIndices(Primitive):
-    """`tril_indices` as a primitive: `TrilIndices(row, col, offset, dtype)()`."""
+    """`tril_indices` as a primitive, of int32 by default: `TrilIndices(row, col, offset, dtype)()`."""
 
     make = staticmethod(tril_indices)
 
-    def __init__(self, row: int, col: int, offset: int = 0, dtype: Number = int64) -> None:
+    def __init__(self, row: int, col: int, offset: int = 0, dtype: Number = int32) -> None:
         self.row, self.col, self.offset, self.dtype = row, col, offset, dtype
 
     def __call__(self) -> Tensor:
@@ -167,7 +167,7 @@ class TrilIndices(Primitive):
 
 
 class TriuIndices(TrilIndices):
-    """`triu_indices` as a primitive: `TriuIndices(row, col, offset, dtype)()`."""
+    """`triu_indices` as a primitive, of int32 by default: `TriuIndices(row, col, offset, dtype)()`."""
 
     make = staticmethod(triu_indices)
 

@@ -97,8 +97,8 @@ CASES = {
     "ScalarToArray": (lambda: ops.ScalarToArray()(1.5), lambda: ops.scalar_to_array(1.5)),
     "ScalarToTensor": (lambda: ops.ScalarToTensor()(2, ms.int32), lambda: ops.scalar_to_tensor(2, ms.int32)),
     "TupleToArray": (lambda: ops.TupleToArray()((1, 2)), lambda: ops.tuple_to_array((1, 2))),
-    "TrilIndices": (lambda: ops.TrilIndices(2, 3, 1)(), lambda: ops.tril_indices(2, 3, 1)),
-    "TriuIndices": (lambda: ops.TriuIndices(2, 3, 1)(), lambda: ops.triu_indices(2, 3, 1)),
+    "TrilIndices": (lambda: ops.TrilIndices(2, 3, 1)(), lambda: ops.tril_indices(2, 3, 1, dtype=ms.int32)),
+    "TriuIndices": (lambda: ops.TriuIndices(2, 3, 1)(), lambda: ops.triu_indices(2, 3, 1, dtype=ms.int32)),
 }
 
 
