@@ -31,6 +31,7 @@ import numpy as np
 
 from dist_ms.communication import Comm
 from dist_ms.communication.end.failure import STOPPED as EXIT_CODE
+from dist_ms.communication.end.failure import has_launcher
 from dist_ms.parallel.job import data_parallel_comm
 
 __all__ = ["EXIT_CODE", "SIGNALS", "Watch", "leave", "request", "requested", "watch"]
@@ -84,7 +85,8 @@ def leave(saved: str | None = None, where: str = "") -> NoReturn:
     """
     comm = data_parallel_comm()
     if comm is None or comm.rank == 0:
-        name = f" ({signal.Signals(_came['signal']).name})" if _came["signal"] else ""
+        told = _came["signal"] and not has_launcher()  # which has named it already
+        name = f" ({signal.Signals(_came['signal']).name})" if told else ""
         kept = f"; saved to {saved}" if saved else ""
         line = f"dist_ms: stopped on request{name}{' ' + where if where else ''}{kept}.\n"
         try:

@@ -54,6 +54,11 @@ def _exit_code(code: Any) -> int:
     return code & 0xFF if isinstance(code, int) else 1
 
 
+def has_launcher() -> bool:
+    """Whether `dist-ms run` waits for this rank's words, and hands signals on to it: as SIGUSR1, whichever came."""
+    return _WatchedExit.ending is not None and bool(_WatchedExit.ending._report)
+
+
 class Ending:
     """Watches how this process ends.
 
