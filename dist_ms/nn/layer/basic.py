@@ -85,10 +85,10 @@ class Unflatten(Cell):
         self.axis = integer(axis, "axis", "Unflatten")
         self.unflattened_size = check_type(unflattened_size, "unflattened_size", "Unflatten", (tuple, list))
 
-    def construct(self, input: Tensor) -> Tensor:
-        shape = tensor(input, "input", "Unflatten").shape
+    def construct(self, input_x: Tensor) -> Tensor:
+        shape = tensor(input_x, "input_x", "Unflatten").shape
         axis = many_axes(self.axis, "axis", "Unflatten", len(shape))[0]
-        return ops.reshape(input, (*shape[:axis], *self.unflattened_size, *shape[axis + 1 :]))
+        return ops.reshape(input_x, (*shape[:axis], *self.unflattened_size, *shape[axis + 1 :]))
 
 
 class Norm(Cell):

@@ -210,11 +210,11 @@ class BatchNorm3d(Cell):
             dtype,
         )
 
-    def construct(self, input_x: Tensor) -> Tensor:
-        shape = tensor(input_x, "input_x", "BatchNorm3d").shape
+    def construct(self, x: Tensor) -> Tensor:
+        shape = tensor(x, "x", "BatchNorm3d").shape
         if len(shape) != 5:
-            raise ValueError(f"For 'BatchNorm3d', 'input_x' must have 5 dimensions, but got shape {shape}.")
-        planes = reshape(input_x, (*shape[:2], shape[2] * shape[3], shape[4]))
+            raise ValueError(f"For 'BatchNorm3d', 'x' must have 5 dimensions, but got shape {shape}.")
+        planes = reshape(x, (*shape[:2], shape[2] * shape[3], shape[4]))
         return reshape(self.bn2d(planes), shape)
 
 

@@ -36,10 +36,10 @@ class AdaptiveAvgPool1d(Cell):
 
 
 class AdaptiveMaxPool1d(AdaptiveAvgPool1d):
-    """`ops.adaptive_max_pool1d` as a layer: `AdaptiveMaxPool1d(output_size)(input)`."""
+    """`ops.adaptive_max_pool1d` as a layer: `AdaptiveMaxPool1d(output_size)(x)`."""
 
-    def construct(self, input: Tensor) -> Tensor:
-        return ops.adaptive_max_pool1d(input, self.output_size)
+    def construct(self, x: Tensor) -> Tensor:
+        return ops.adaptive_max_pool1d(x, self.output_size)
 
 
 class AdaptiveAvgPool2d(Cell):

@@ -124,3 +124,16 @@ class TestImages:
     def test_errors(self, layer):
         with pytest.raises(ValueError, match="must be a positive int"):
             layer(0)
+
+
+@pytest.mark.parametrize(
+    ("layer", "name", "shape"),
+    [
+        (lambda: nn.Unflatten(1, (2, 3)), "input_x", (2, 6)),
+        (lambda: nn.BatchNorm3d(2), "x", (1, 2, 2, 2, 2)),
+        (lambda: nn.AdaptiveMaxPool1d(2), "x", (1, 2, 4)),
+    ],
+)
+def test_inputs_by_name(layer, name, shape):
+    x = ramp(*shape)
+    assert (layer()(**{name: x}).asnumpy() == layer()(x).asnumpy()).all()
