@@ -51,6 +51,7 @@ class ConcatDataset(Dataset):
                 )
         super().__init__(datasets[0].columns, *datasets)
         self.sampler: Any = None
+        self._kinds: dict[int, list[Any]] = {}
 
     def use_sampler(self, new_sampler: Any) -> None:
         """Choose among the rows of all datasets.
@@ -118,6 +119,33 @@ class ConcatDataset(Dataset):
         return key[0], key[1], (which, key)
 
     def load(self, key: Key) -> Row:
-        """The row, from its dataset."""
+        """The row, from its dataset.
+
+        Raises:
+            RuntimeError: if a column has another type or number of dimensions than in a dataset before.
+        """
         which, inner = key[2]
-        return self.inputs[which].load(inner)
+        row = self.inputs[which].load(inner)
+        if which not in self._kinds:
+            self._compare(which, row)
+        return row
+
+    def _compare(self, which: int, row: Row) -> None:
+        """Compare a dataset's first row with those of the others, and keep what it is like."""
+        mine = [_kind(a) for a in row]
+        for theirs in list(self._kinds.values()):
+            for column, one, other in zip(self.columns, theirs, mine):
+                if one != other:
+                    raise RuntimeError(
+                        f"For 'concat', the column '{column}' must have one type and number of dimensions in all "
+                        f"datasets, but got {one} and {other}: change one with map() first."
+                    )
+        self._kinds[which] = mine
+
+
+def _kind(value: Any) -> str:
+    """The type and number of dimensions of what a column has."""
+    if not isinstance(value, (np.ndarray, np.generic)):
+        return type(value).__name__
+    name = "text" if value.dtype.kind == "U" else "bytes" if value.dtype.kind == "S" else str(value.dtype)
+    return f"{name} of {value.ndim} dimensions"

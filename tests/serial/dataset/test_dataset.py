@@ -449,3 +449,15 @@ def test_sizes_of_batches_that_are_refused(size):
 def test_a_predicate_that_is_refused():
     with pytest.raises(RuntimeError, match="'predicate' must be a function that returns one bool"):
         list(source().filter(lambda a: a > 0, "a"))
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("other", [np.ones((2, 3), np.int64), np.ones((2, 3, 1), np.float32), np.array([["a"], ["b"]])])
+def test_concat_wants_alike_columns(other, workers):
+    first = ds.NumpySlicesDataset(np.ones((2, 3), np.float32), ["x"], shuffle=False)
+    second = ds.NumpySlicesDataset(other, ["x"], shuffle=False)
+    second = second.map(lambda x: x, num_parallel_workers=workers)
+    with pytest.raises(RuntimeError, match="For 'concat', the column 'x' must have one type and number of dimensions"):
+        list((first + second).create_tuple_iterator(num_epochs=1, output_numpy=True))
+    longer = ds.NumpySlicesDataset(np.ones((2, 5), np.float32), ["x"], shuffle=False)
+    assert [len(x) for (x,) in (first + longer).create_tuple_iterator(num_epochs=1, output_numpy=True)] == [3, 3, 5, 5]
