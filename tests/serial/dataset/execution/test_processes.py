@@ -164,10 +164,10 @@ def test_a_hang_is_told_with_its_stack():
             time.sleep(60)
         return a
 
-    ds.config.set_multiprocessing_timeout_interval(3)
+    ds.config.set_multiprocessing_timeout_interval(8)
     data = source().map(hangs, "a")
     try:
-        with pytest.raises(RuntimeError, match=r"(?s)made no row within 3 s, while making row 7 .*in hangs"):
+        with pytest.raises(RuntimeError, match=r"(?s)made no row within 8 s, while making row 7 .*in hangs"):
             rows_of(data)
     finally:
         ds.config.set_multiprocessing_timeout_interval(300)
