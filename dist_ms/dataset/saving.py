@@ -14,7 +14,8 @@ from dist_ms.mindrecord import FileWriter
 
 _TYPES = {
     "float64": "float64", "float32": "float32", "int64": "int64", "int32": "int32",
-    "int8": "int32", "int16": "int32", "uint8": "int32", "uint16": "int32", "uint32": "int64", "bool": "int32",
+    "int8": "int32", "int16": "int32", "uint8": "int32", "uint16": "int32", "bool": "int32",
+    "uint32": "int64", "uint64": "int64",
     "float16": "float32",
 }  # fmt: skip
 _AT_ONCE = 256  # rows that are written together
@@ -39,7 +40,7 @@ def save_rows(dataset: Dataset, file_name: str, num_files: int, file_type: str) 
         if not schema:
             schema = _schema(dataset.columns, row)
             writer.add_schema(schema, "rows of a pipeline")
-        waiting.append({name: _value(v, schema[name]) for name, v in zip(dataset.columns, row)})
+        waiting.append({name: _value(name, v, schema[name]) for name, v in zip(dataset.columns, row)})
         if len(waiting) == _AT_ONCE:
             writer.write_raw_data(waiting)
             waiting = []
@@ -69,8 +70,10 @@ def _schema(columns: list[str], row: Row) -> dict[str, dict]:
     return fields
 
 
-def _value(value: np.ndarray, field: dict) -> Any:
+def _value(name: str, value: np.ndarray, field: dict) -> Any:
     """A row's entry as the writer takes it."""
+    if value.dtype == np.uint64 and value.size and int(value.max()) >= 2**63:
+        raise ValueError(complaint(name, "save", "below 2**63, as files have signed numbers", int(value.max())))
     if field["type"] == "string":
         return str(value)
     if field["type"] == "bytes":

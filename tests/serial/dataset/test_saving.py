@@ -69,3 +69,12 @@ def test_a_description_s_file_is_a_path(path):
 def test_a_column_without_values_is_named(data):
     with pytest.raises(TypeError, match="'data' must be arrays or lists, but got None for '(a|column_[01])'"):
         ds.NumpySlicesDataset(data)
+
+
+def test_unsigned_numbers_of_64_bits(tmp_path):
+    path = str(tmp_path / "x")
+    ds.NumpySlicesDataset(np.array([[1, 2**63 - 1]], np.uint64), ["a"]).save(path)
+    ((found,),) = ds.MindDataset(path).create_tuple_iterator(num_epochs=1, output_numpy=True)
+    assert found.dtype == np.int64 and found.tolist() == [1, 2**63 - 1]
+    with pytest.raises(ValueError, match=r"For 'save', 'a' must be below 2\*\*63"):
+        ds.NumpySlicesDataset(np.array([2**63], np.uint64), ["a"]).save(str(tmp_path / "y"))
