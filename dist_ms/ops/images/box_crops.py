@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,8 @@ from dist_ms.common.checks import check_bool, check_positive_int
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import floating, integer, integers, integral, number, one_of, real
 from dist_ms.ops.drawing_numbers.random_sources import FreeSource
+from dist_ms.ops.images.resampling import SparseRows, resampled
+from dist_ms.ops.layout import contiguous, working_type
 from dist_ms.ops.primitive import Primitive, Undifferentiable
 
 __all__ = ["CropAndResize", "ExtractGlimpse", "ROIAlign", "crop_and_resize"]
@@ -175,24 +178,23 @@ class ROIAlign(Primitive):
         if index.size and not (index.min() >= 0 and index.max() < len(features)):
             raise ValueError(f"For '{self.name}', 'rois' must name images in [0, {len(features)}), but got {index}.")
         out = np.empty((len(rois), features.shape[1], self.pooled_height, self.pooled_width), features.dtype)
-        for place, (rows, columns) in enumerate(self._weights(rois, features.shape[2:])):
-            out[place] = rows @ features[index[place]].astype(rows.dtype) @ columns.T
+        given = contiguous(features, working_type(features.dtype))
+        for place, matrices in enumerate(self._weights(rois, features.shape[2:])):
+            out[place] = resampled(given[index[place]], matrices, 1)
         return out
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
         return _ROISpread(self)(dout, inputs[1], inputs[0].shape), None
 
-    def _weights(self, rois: np.ndarray, sizes: tuple) -> list:
+    def _weights(self, rois: np.ndarray, sizes: tuple) -> Iterator[tuple[SparseRows, SparseRows]]:
         """For each region the matrices (bins, length) of the means along both dimensions."""
         boxes = rois[:, 1:].astype(np.float64) * self.spatial_scale
         extra = self.spatial_scale * self.roi_end_mode
-        return [
-            (
-                self._line(y1, y2 + extra, sizes[0], self.pooled_height),
-                self._line(x1, x2 + extra, sizes[1], self.pooled_width),
+        for x1, y1, x2, y2 in boxes.tolist():
+            yield (
+                SparseRows(self._line(y1, y2 + extra, sizes[0], self.pooled_height)),
+                SparseRows(self._line(x1, x2 + extra, sizes[1], self.pooled_width)),
             )
-            for x1, y1, x2, y2 in boxes.tolist()
-        ]
 
     def _line(self, start: float, end: float, length: int, bins: int) -> np.ndarray:
         """The matrix (bins, length) of the means of samples from start to end."""
@@ -220,7 +222,8 @@ class _ROISpread(Primitive):
     def forward(self, dout: np.ndarray, rois: np.ndarray, shape: tuple) -> np.ndarray:
         out = np.zeros(shape)
         for place, (rows, columns) in enumerate(self._align._weights(rois, shape[2:])):
-            out[int(rois[place, 0])] += rows.T @ dout[place].astype(np.float64) @ columns
+            given = contiguous(dout[place], np.dtype(np.float64))
+            out[int(rois[place, 0])] += resampled(given, (rows.transposed, columns.transposed), 1)
         return out.astype(dout.dtype)
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:

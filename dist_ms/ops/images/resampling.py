@@ -44,6 +44,28 @@ def sparse(build: Callable[..., np.ndarray], *arguments: Any) -> SparseRows:
     return SparseRows(build(*arguments))
 
 
+def resampled(x: np.ndarray, matrices: Sequence[SparseRows], first: int) -> np.ndarray:
+    """The product of matrices and the dimensions of an array.
+
+    Args:
+        x: contiguous, float32 or float64.
+        matrices: one for each dimension from `first` on.
+        first: a dimension's number.
+    """
+    # Dimensions that shrink most come first, those that grow last, and that whose elements are neighbours when there is
+    # least of it: its sums cost more.
+    growth = [m.count / max(m.length, 1) for m in matrices]
+    for i in sorted(range(len(matrices)), key=lambda i: (growth[i], i if growth[i] < 1 else -i)):
+        matrix = matrices[i]
+        lead, tail = x.shape[: first + i], x.shape[first + i + 1 :]
+        out = np.empty((math.prod(lead), matrix.count, math.prod(tail)), x.dtype)
+        lines = x.reshape(len(out), matrix.length, out.shape[-1])
+        weights = matrix.weights.astype(x.dtype, copy=False)
+        resampling.weighted_sums(lines, matrix.starts, matrix.columns, weights, out)
+        x = out.reshape(*lead, matrix.count, *tail)
+    return x
+
+
 class Resample(Primitive):
     """A linear map of (N, C, *spatial): each spatial dimension is multiplied by a matrix.
 
@@ -61,19 +83,8 @@ class Resample(Primitive):
 
     def forward(self, x: np.ndarray) -> np.ndarray:
         pixels = is_channels_last(x) and not x.flags.c_contiguous
-        out = np.moveaxis(x, 1, -1) if pixels else x
-        out = contiguous(out, working_type(x.dtype))
-        # Dimensions that shrink first, those that grow last; of equal ones that whose elements are neighbours.
-        order = sorted(enumerate(self._rows), key=lambda pair: (pair[1].count / max(pair[1].length, 1), -pair[0]))
-        for i, matrix in order:
-            axis = i + (1 if pixels else 2)
-            lead, tail = out.shape[:axis], out.shape[axis + 1 :]
-            summed = np.empty((math.prod(lead), matrix.count, math.prod(tail)), out.dtype)
-            lines = out.reshape(len(summed), matrix.length, summed.shape[-1])
-            weights = matrix.weights.astype(out.dtype, copy=False)
-            resampling.weighted_sums(lines, matrix.starts, matrix.columns, weights, summed)
-            out = summed.reshape(*lead, matrix.count, *tail)
-        out = converted(out, x.dtype)
+        given = contiguous(np.moveaxis(x, 1, -1) if pixels else x, working_type(x.dtype))
+        out = converted(resampled(given, self._rows, 1 if pixels else 2), x.dtype)
         return np.moveaxis(out, -1, 1) if pixels else out
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> Tensor:

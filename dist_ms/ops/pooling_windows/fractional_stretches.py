@@ -16,6 +16,8 @@ from dist_ms.common.checks import check_bool, complaint
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops import arguments
 from dist_ms.ops.drawing_numbers.drawing import generator_of
+from dist_ms.ops.images.resampling import SparseRows, resampled
+from dist_ms.ops.layout import working_type
 from dist_ms.ops.pooling_windows.pooling import Pick
 from dist_ms.ops.primitive import Primitive
 from dist_ms.ops.shaping.transposing import transpose
@@ -53,13 +55,11 @@ class StretchMeans(Primitive):
         self.name, self._rows, self._columns, self._transposed = owner, rows, columns, transposed
 
     def forward(self, x: np.ndarray) -> np.ndarray:
-        sums = x.dtype if x.dtype.kind == "f" else np.dtype(np.float64)
-        rows, columns = self._rows.astype(sums), self._columns.astype(sums)
-        if self._transposed:
-            rows, columns = rows.T, columns.T
-        out = np.einsum("ih,nhwc,jw->nijc", rows, x.astype(sums, copy=False), columns, optimize=True)
+        sums = working_type(x.dtype) if x.dtype.kind == "f" else np.dtype(np.float64)
+        rows, columns = (SparseRows(m.T if self._transposed else m) for m in (self._rows, self._columns))
+        out = resampled(np.ascontiguousarray(x, sums), (rows, columns), 1)
         # Means of integers are cut off, as a division in C; sums in float64 may lie an ulp below them.
-        return out if x.dtype.kind == "f" else np.trunc(np.round(out, 9)).astype(x.dtype)
+        return out.astype(x.dtype, copy=False) if x.dtype.kind == "f" else np.trunc(np.round(out, 9)).astype(x.dtype)
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> Tensor:
         return StretchMeans(self.name, self._rows, self._columns, not self._transposed)(dout)

@@ -146,3 +146,11 @@ def test_refusals(name):
     error, call = REFUSED[name]
     with pytest.raises(error, match="For '"):
         call()
+
+
+def test_what_lies_outside_of_a_region_is_not_read():
+    x = np.random.default_rng(0).normal(size=(1, 3, 20, 20)).astype(np.float32)
+    far = x.copy()
+    far[:, :, 0, 0], far[:, :, -1, 3] = np.inf, np.nan
+    align, region = ops.ROIAlign(4, 3, 1.0, 2), ms.Tensor([[0, 5.5, 4, 12, 13]], ms.float32)
+    assert (align(ms.Tensor(far), region).asnumpy() == align(ms.Tensor(x), region).asnumpy()).all()

@@ -98,3 +98,14 @@ def test_inputs_that_are_refused():
         ops.FractionalAvgPool([1.0, 5.0, 1.0, 1.0])(ops.ones((1, 4, 4, 1)))
     with pytest.raises(TypeError, match="'overlapping' must be a bool"):
         ops.FractionalAvgPool(RATIO, overlapping=1)
+
+
+def test_an_infinity_stays_in_its_stretch():
+    x = np.random.default_rng(0).normal(size=(1, 9, 9, 2)).astype(np.float32)
+    pool = ops.FractionalAvgPool([1.0, 1.5, 1.5, 1.0], deterministic=True, seed=1)
+    wanted = pool(Tensor(x))[0].asnumpy()
+    x[0, 0, 0, 0] = np.inf
+    found = pool(Tensor(x))[0].asnumpy()
+    assert found[0, 0, 0, 0] == np.inf
+    found[0, 0, 0, 0] = wanted[0, 0, 0, 0]
+    assert (found == wanted).all()
