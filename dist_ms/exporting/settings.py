@@ -9,7 +9,7 @@ import numpy as np
 from dist_ms.exporting.comparing import Varying, Wire
 from dist_ms.exporting.graph import Unsupported
 
-__all__ = ["axes_of", "check_scores", "common_type", "fixed", "index_parts", "lengths_of"]
+__all__ = ["axes_of", "check_scores", "common_type", "fixed", "index_parts", "lengths_of", "weights_of_sizes"]
 
 
 def fixed(value: Any, name: str) -> Any:
@@ -30,6 +30,18 @@ def axes_of(axis: Any, ndim: int) -> list[int]:
         return list(range(ndim))
     axes = [axis] if isinstance(axis, int) or not hasattr(axis, "__iter__") else list(axis)
     return [int(a) % max(ndim, 1) for a in axes]
+
+
+def weights_of_sizes(matrices: Any) -> list[np.ndarray]:
+    """The matrices that resample an image.
+
+    Raises:
+        Unsupported: if they follow from a size that is open.
+    """
+    found = [m["matrix"] for m in matrices]
+    if any(isinstance(m, Varying) for m in found):
+        raise Unsupported("resizes images whose size is open, by weights that depend on it: fix their size")
+    return found
 
 
 def index_parts(index: Any, ndim: int) -> list:

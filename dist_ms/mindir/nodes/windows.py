@@ -8,7 +8,7 @@ import numpy as np
 
 from dist_ms.exporting.comparing import Varying
 from dist_ms.exporting.graph import Unsupported
-from dist_ms.exporting.settings import fixed
+from dist_ms.exporting.settings import fixed, weights_of_sizes
 from dist_ms.mindir.nodes.table import maps, reshaped
 
 
@@ -202,9 +202,7 @@ def _sampled(g: Any, step: Any) -> str:
 
 @maps("Resample")
 def _resample(g: Any, step: Any) -> str:
-    x, matrices = step.inputs[0], step["_matrices"]
-    if isinstance(matrices, Varying) or any(isinstance(m, Varying) for m in matrices):
-        raise Unsupported("resizes images whose size is open, by weights that depend on it: fix their size")
+    x, matrices = step.inputs[0], weights_of_sizes(step["_matrices"])
     if len(matrices) != 2:
         raise Unsupported("resizes what is no image, which is not mapped")
     rows, columns = (g.constant(np.asarray(m, x.dtype)) for m in matrices)

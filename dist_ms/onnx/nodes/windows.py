@@ -8,7 +8,7 @@ import numpy as np
 
 from dist_ms.exporting.comparing import Varying
 from dist_ms.exporting.graph import Unsupported
-from dist_ms.exporting.settings import fixed
+from dist_ms.exporting.settings import fixed, weights_of_sizes
 from dist_ms.onnx.nodes.table import maps
 
 
@@ -148,9 +148,7 @@ def _padded(g: Any, step: Any, mode: str, *value: str) -> str:
 
 @maps("Resample")
 def _resample(g: Any, step: Any) -> str:
-    x, matrices = step.inputs[0], step["_matrices"]
-    if isinstance(matrices, Varying) or any(isinstance(m, Varying) for m in matrices):
-        raise Unsupported("resizes images whose size is open, by weights that depend on it: fix their size")
+    x, matrices = step.inputs[0], weights_of_sizes(step["_matrices"])
     name, rank = g.name(x), len(matrices)
     for axis, matrix in enumerate(matrices):
         if matrix.shape[0] == matrix.shape[1] and np.array_equal(matrix, np.eye(len(matrix))):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -15,22 +16,44 @@ from dist_ms.ops.layout import contiguous, converted, is_channels_last, working_
 from dist_ms.ops.primitive import Primitive
 
 
+@dataclass(frozen=True, eq=False)
 class SparseRows:
     """A matrix by its rows, without its zeros: what they would multiply is not read, so infinities stay where they are.
 
-    Args:
-        matrix: the matrix (count, length).
-
     Attributes:
-        matrix: the same.
+        matrix: the matrix (count, length).
     """
 
-    def __init__(self, matrix: np.ndarray) -> None:
-        self.count, self.length = matrix.shape
-        rows, columns = np.nonzero(matrix)
-        self.starts = np.searchsorted(rows, np.arange(self.count + 1)).astype(np.int64)
-        self.columns, self.weights = np.ascontiguousarray(columns, np.int64), matrix[rows, columns].astype(np.float64)
-        self.matrix = matrix
+    matrix: np.ndarray
+
+    @property
+    def count(self) -> int:
+        """The number of rows."""
+        return self.matrix.shape[0]
+
+    @property
+    def length(self) -> int:
+        """The number of columns."""
+        return self.matrix.shape[1]
+
+    @cached_property
+    def _places(self) -> tuple[np.ndarray, ...]:
+        return np.nonzero(self.matrix)
+
+    @cached_property
+    def starts(self) -> np.ndarray:
+        """Where each row begins in `columns` and `weights`, and the end."""
+        return np.searchsorted(self._places[0], np.arange(self.count + 1)).astype(np.int64)
+
+    @cached_property
+    def columns(self) -> np.ndarray:
+        """The columns of what is not zero."""
+        return np.ascontiguousarray(self._places[1], np.int64)
+
+    @cached_property
+    def weights(self) -> np.ndarray:
+        """What is not zero, float64."""
+        return self.matrix[self._places].astype(np.float64)
 
     @cached_property
     def transposed(self) -> SparseRows:
@@ -78,17 +101,16 @@ class Resample(Primitive):
 
     def __init__(self, owner: str, matrices: Sequence[np.ndarray | SparseRows]) -> None:
         self.name = owner
-        self._rows = [m if isinstance(m, SparseRows) else SparseRows(m) for m in matrices]
-        self._matrices = [rows.matrix for rows in self._rows]  # which exporters read
+        self._matrices = [m if isinstance(m, SparseRows) else SparseRows(m) for m in matrices]
 
     def forward(self, x: np.ndarray) -> np.ndarray:
         pixels = is_channels_last(x) and not x.flags.c_contiguous
         given = contiguous(np.moveaxis(x, 1, -1) if pixels else x, working_type(x.dtype))
-        out = converted(resampled(given, self._rows, 1 if pixels else 2), x.dtype)
+        out = converted(resampled(given, self._matrices, 1 if pixels else 2), x.dtype)
         return np.moveaxis(out, -1, 1) if pixels else out
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> Tensor:
-        return Resample(self.name, [rows.transposed for rows in self._rows])(dout)
+        return Resample(self.name, [m.transposed for m in self._matrices])(dout)
 
 
 def window_means(length: int, count: int) -> np.ndarray:
