@@ -62,6 +62,12 @@ def test_tensors_written_in_place():
         ms.export(Of(in_place), ROWS, file_name="x")
 
 
+def test_images_of_open_size_that_are_resized():
+    images = ms.Tensor(shape=[1, 2, None, 4], dtype=ms.float32)
+    with pytest.raises(RuntimeError, match="weights that depend on it: fix their size"):
+        ms.export(Of(lambda x: ops.interpolate(x, size=(5, 8), mode="bilinear")), images, file_name="x")
+
+
 def test_a_batch_that_is_written_down():
     with pytest.raises(
         RuntimeError, match=r"every size of its open dimensions, but with inputs of the shapes \(3, 3\)"
