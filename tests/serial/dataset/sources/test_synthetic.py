@@ -136,7 +136,8 @@ def test_padded():
     samples = [{"a": np.zeros(2, np.uint8), "b": 1.5}, {"b": 2.5, "a": np.ones(1, np.uint8)}]
     data = ds.PaddedDataset(samples)
     assert data.get_col_names() == ["a", "b"] and [a.tolist() for a, _ in rows(data)] == [[0, 0], [1]]
-    whole = ds.NumpySlicesDataset({"a": [[5, 5]] * 3, "b": [0.5] * 3}, shuffle=False) + data
+    fives = np.full((3, 2), 5, np.uint8)
+    whole = ds.NumpySlicesDataset({"a": fives, "b": [0.5] * 3}, shuffle=False) + data
     whole.use_sampler(ds.DistributedSampler(2, 1, shuffle=False))
     assert [float(b) for _, b in rows(whole)] == [0.5, 1.5]
     for wrong, error in (
