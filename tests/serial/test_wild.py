@@ -17,6 +17,7 @@ from tests.wild.run import (
     cause_of,
     compare_losses,
     read_programs,
+    read_table,
     run,
     table,
 )
@@ -80,6 +81,13 @@ def test_the_list_and_the_page():
     page = table({lines[0]: {"own": str(Outcome(0, 2.0)), "referee": "whole, 9 s"}, lines[1]: {"own": "KeyError: a|b"}})
     assert "1 of 2 programs ran whole. MindSpore 2.10 was asked for 1 of them and ran 1 whole; 0 of these" in page
     assert "KeyError: a\\|b" in page and programs[0].path in page
+
+
+def test_the_page_keeps_rows_that_are_not_run_again():
+    page = (HERE.parents[1] / "docs" / "wild.md").read_text()
+    rows = read_table(page, read_programs())
+    assert len(rows) > 300 and all("own" in row for row in rows.values())
+    assert read_table(table(rows), read_programs()) == rows
 
 
 TRAINS = """

@@ -5,6 +5,7 @@
 FOLDER has a clone or copy of each repository at OWNER/NAME. A program runs in a copy of its repository, with the edits
 that programs.tsv names: paths of data, and numbers of epochs. With --losses those that ran whole here, and were not
 refused by MindSpore, run once more from seed 0 on both, until their first 20 losses are there or the time is over.
+Programs of the list that are not run now keep the rows that they have in the table.
 """
 
 from __future__ import annotations
@@ -248,11 +249,44 @@ def table(outcomes: dict[str, dict]) -> str:
         if program.repository != last:
             rows.append(f"| **{program.repository}** at {program.commit[:7]} | | | |")
             last = program.repository
-        shown = f"{program.path} {program.arguments}".strip()
-        found = f"`{shown}`", row["own"], row.get("referee", ""), row.get("losses", "")
+        found = f"`{shown(program)}`", row["own"], row.get("referee", ""), row.get("losses", "")
         cells = (cell.replace("|", "\\|") for cell in found)
         rows.append(f"| {' | '.join(cells)} |")
     return head + "\n" + "\n".join(rows) + "\n"
+
+
+def read_table(page: str, programs: Sequence[Program]) -> dict[str, dict]:
+    r"""Return the rows that a page has, by the line of programs.tsv; the inverse of `table`.
+
+    Args:
+        page: its text.
+        programs: the list.
+
+    Examples:
+        >>> from tests.wild.run import Program, read_table, table
+        >>> line = "me/mine\t0123456\ta.py\t--b 1\t"
+        >>> rows = {line: {"own": "KeyError: a|b", "referee": "whole, 2 s"}}
+        >>> read_table(table(rows), [Program(*line.split("\t"))]) == rows
+        True
+    """
+    lines = {(program.repository, shown(program)): "\t".join(program) for program in programs}
+    repository, rows = "", {}
+    for text in page.splitlines():
+        if named := re.match(r"\| \*\*(.*)\*\* at ", text):
+            repository = named[1]
+        name, *cells = [cell.replace("\\|", "|").strip() for cell in re.split(r"(?<!\\)\|", text)[1:-1]] or [""]
+        if line := lines.get((repository, name.strip("`"))):
+            rows[line] = {who: cell for who, cell in zip(("own", "referee", "losses"), cells, strict=False) if cell}
+    return rows
+
+
+def shown(program: Program) -> str:
+    """How the page names a program.
+
+    Args:
+        program: which.
+    """
+    return f"{program.path} {program.arguments}".strip()
 
 
 def save(results: Path | None, found: dict[str, dict]) -> None:
@@ -305,7 +339,13 @@ def main() -> int:
                 row["losses"] = agreement(*row["numbers"]) if row["numbers"] else ""
                 print(f"losses  {program.repository} {program.path}: {row['losses'] or 'none'}", flush=True)
                 save(options.results, found)
-    found = {line: row for line, row in found.items() if row.get("own", "not at hand") != "not at hand"}
+    kept: dict[str, dict] = {}
+    if options.table is not None and options.table.exists():
+        kept = read_table(options.table.read_text(), read_programs())
+    found = {
+        line: row if row.get("own", "not at hand") != "not at hand" else kept.get(line) for line, row in found.items()
+    }
+    found = {line: row for line, row in found.items() if row}
     if options.table is not None:
         options.table.write_text(table(found))
     print(f"{sum(row['own'].startswith('whole') for row in found.values())} of {len(found)} ran whole")
