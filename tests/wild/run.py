@@ -29,6 +29,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from tests.wild.small_data import make
 
 HERE = Path(__file__).resolve().parent
+EDITED = (".py", ".yaml")
 
 
 class Program(NamedTuple):
@@ -39,7 +40,7 @@ class Program(NamedTuple):
         commit: at which it was run.
         path: of the script.
         arguments: with {data} for the folder of small data.
-        edits: "OLD => NEW", made in the repository's scripts; separated by " ;; ".
+        edits: "OLD => NEW", made in the repository's scripts and their settings; separated by " ;; ".
     """
 
     repository: str
@@ -98,7 +99,7 @@ def run(program: Program, python: Sequence[str | Path], repositories: Path, data
         if script.suffix == ".ipynb":
             script = as_script(script)
         edits = [edit.split(" => ") for edit in program.edits.format(data=data).split(" ;; ") if edit]
-        for file in copy.rglob("*.py") if edits else ():
+        for file in (file for file in copy.rglob("*") if edits and file.suffix in EDITED):
             text = file.read_text(errors="surrogateescape")
             for old, new in edits:
                 text = text.replace(old, new)
@@ -209,7 +210,7 @@ def cause_of(text: str) -> str:
 
     Examples:
         >>> from tests.wild.run import cause_of
-        >>> cause_of("KeyError: 1\\nImportError: cannot import name 'a' from 'b' (/home/me/b.py)\\ndone")
+        >>> cause_of("KeyError: 1\nImportError: cannot import name 'a' from 'b' (/home/me/b.py)\ndone")
         "ImportError: cannot import name 'a' from 'b'"
     """
     lines = [line.strip() for line in text.splitlines() if line.strip()]

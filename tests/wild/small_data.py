@@ -14,7 +14,8 @@ _OTHER = "the a film movie plot actor scene it was and of".split()
 
 
 def make(folder: Path) -> None:
-    """Write all data into a folder: mnist/, cifar10/, images/, iris.data, wine.data, imdb/ and glove/.
+    """Write all data into a folder: mnist/, cifar10/, images/, iris.data, wine.data, imdb/, glove/, criteo/, ml-1m/,
+    isbi/, facades/, bert/ and wmt/.
 
     Args:
         folder: the place.
@@ -25,6 +26,11 @@ def make(folder: Path) -> None:
     _images(folder / "images", rng)
     _tables(folder)
     _reviews(folder, rng)
+    _clicks(folder / "criteo", rng)
+    _ratings(folder / "ml-1m", rng)
+    _slices(folder / "isbi", rng)
+    _facades(folder / "facades", rng)
+    _sentences(folder, rng)
 
 
 def _drawn(patterns: np.ndarray, labels: np.ndarray, rng: np.random.RandomState) -> np.ndarray:
@@ -91,3 +97,92 @@ def _reviews(folder: Path, rng: np.random.RandomState) -> None:
     for size in (50, 100, 200, 300):
         lines = [f"{word} {' '.join(f'{v:.4f}' for v in rng.randn(size))}" for word in _GOOD + _BAD + _OTHER]
         (folder / "glove" / f"glove.6B.{size}d.txt").write_text("\n".join(lines) + "\n")
+
+
+def _clicks(folder: Path, rng: np.random.RandomState) -> None:
+    """Criteo's advertisements as MindRecord: 13 numbers and 26 categories a click, a thousand clicks a sample."""
+    for name, parts in (("train", 21), ("test", 3)):
+        rows = []
+        for _ in range(parts):
+            ids = np.concatenate([np.tile(np.arange(13), (1000, 1)), rng.randint(13, 2000, (1000, 26))], 1)
+            values = np.concatenate([rng.random_sample((1000, 13)), np.ones((1000, 26))], 1)
+            clicked = values[:, 0] + (ids[:, 13] % 2) > 1
+            numbers = {"label": clicked, "feat_vals": values.ravel()}
+            row = {column: array.astype(np.float32) for column, array in numbers.items()}
+            rows.append({**row, "feat_ids": ids.ravel().astype(np.int32)})
+        _records(folder / f"{name}_input_part.mindrecord", rows, parts)
+
+
+def _ratings(folder: Path, rng: np.random.RandomState) -> None:
+    """MovieLens 1M's users and films, with twenty ratings a user."""
+    folder.mkdir(parents=True)
+    users, films, each = 6040, 3706, 20
+    rated = [(user, (user * each + k) % films) for user in range(users) for k in range(each)]
+    when = rng.permutation(len(rated)) + 978_300_000
+    lines = [f"{user + 1},{film + 1},{1 + film % 5},{time}" for (user, film), time in zip(rated, when, strict=True)]
+    (folder / "ratings.csv").write_text("\n".join(["user_id,item_id,rating,timestamp", *lines]) + "\n")
+
+
+def _slices(folder: Path, rng: np.random.RandomState) -> None:
+    """ISBI's slices of cells: pictures and masks, each many pages of a TIFF file."""
+    from PIL import Image
+
+    folder.mkdir(parents=True)
+    masks = rng.random_sample((5, 8, 8)) > 0.3
+    for name, pages in (("train-volume", masks * 120 + rng.randint(0, 80, masks.shape)), ("train-labels", masks * 255)):
+        images = [Image.fromarray(page.astype(np.uint8)).resize((512, 512), Image.Resampling.NEAREST) for page in pages]
+        images[0].save(folder / f"{name}.tif", save_all=True, append_images=images[1:])
+
+
+def _facades(folder: Path, rng: np.random.RandomState) -> None:
+    """Pairs of pictures, side by side."""
+    from PIL import Image
+
+    (folder / "train").mkdir(parents=True, exist_ok=True)
+    for k in range(1, 5):
+        plan = rng.randint(0, 255, (8, 8, 3))
+        pair = Image.fromarray(np.concatenate([plan, 255 - plan], 1).astype(np.uint8))
+        pair.resize((512, 256), Image.Resampling.NEAREST).save(folder / "train" / f"{k}.jpg")
+
+
+def _sentences(folder: Path, rng: np.random.RandomState) -> None:
+    """Rows for BERT's first training, and pairs of sentences of at most 16 tokens for a Transformer."""
+    rows = []
+    for _ in range(32):
+        ids, places = np.zeros(128, np.int32), np.sort(rng.permutation(60)[:20]) + 1
+        ids[:64] = rng.randint(5, 200, 64)
+        rows.append(
+            {
+                "input_ids": np.where(np.isin(np.arange(128), places), 103, ids),
+                "input_mask": np.arange(128) < 64,
+                "segment_ids": (np.arange(128) >= 32) & (np.arange(128) < 64),
+                "next_sentence_labels": rng.randint(0, 2, 1),
+                "masked_lm_positions": places,
+                "masked_lm_ids": ids[places],
+                "masked_lm_weights": np.ones(20, np.float32),
+            }
+        )
+    _records(folder / "bert" / "pretrain.mindrecord", rows)
+    rows = []
+    for _ in range(64):
+        source, length = rng.randint(3, 200, 15), rng.randint(6, 15)
+        mask = np.arange(16) <= length
+        sentence = np.where(np.arange(15) < length, source, 0)
+        columns = {"source_eos": [*sentence, 0], "target_sos": [1, *sentence], "target_eos": [*sentence, 0]}
+        row = {f"{column}_ids": np.array(ids) for column, ids in columns.items()}
+        for column, ids in row.items():
+            ids[length] = ids[length] if column == "target_sos_ids" else 2
+        rows.append({**row, **{f"{column}_mask": mask for column in columns}})
+    _records(folder / "wmt" / "ende-l128-mindrecord_16_00", rows)
+
+
+def _records(file: Path, rows: list[dict[str, np.ndarray]], parts: int = 1) -> None:
+    """Write rows as MindRecord: of int32, but for numbers of float32."""
+    from dist_ms.mindrecord import FileWriter
+
+    file.parent.mkdir(parents=True, exist_ok=True)
+    rows = [{k: v if v.dtype == np.float32 else v.astype(np.int32) for k, v in row.items()} for row in rows]
+    writer = FileWriter(str(file), parts)
+    writer.add_schema({k: {"type": str(v.dtype), "shape": [-1]} for k, v in rows[0].items()}, file.parent.name)
+    writer.write_raw_data(rows)
+    writer.commit()
