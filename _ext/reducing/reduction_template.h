@@ -10,14 +10,62 @@
 #endif
 #define LANES (256 / (int) sizeof(A))
 #define FEW 8
+#define SHORT 16
 
 static inline A NAME(both)(A a, A b) {
     return BOTH(a, b);
 }
 
-static inline A NAME(leaf)(const T *x, Py_ssize_t size) {
-    A lanes[LANES], few[FEW], rest = START;
+/* What has been put together, with the last elements of a row, fewer than lanes. */
+static inline A NAME(ended)(A rest, const T *x, Py_ssize_t size) {
+    A few[FEW];
     Py_ssize_t i = 0;
+    if (size >= FEW) {
+        for (int k = 0; k < FEW; k++) few[k] = START;
+        for (; i + FEW <= size; i += FEW)
+            for (int k = 0; k < FEW; k++) few[k] = NAME(both)(few[k], VALUE(ELEMENT(x[i + k])));
+        rest = NAME(both)(rest, NAME(both)(NAME(both)(NAME(both)(few[0], few[4]), NAME(both)(few[1], few[5])),
+                               NAME(both)(NAME(both)(few[2], few[6]), NAME(both)(few[3], few[7]))));
+    }
+    for (; i < size; i++) rest = NAME(both)(rest, VALUE(ELEMENT(x[i])));
+    return rest;
+}
+
+#ifdef QUAD
+/* A row shorter than four times LANES: fewer lanes are sooner put together. */
+static inline A NAME(short_row)(const T *x, Py_ssize_t size) {
+    A lanes[SHORT];
+    Py_ssize_t i = 0, left;
+    for (int k = 0; k < SHORT; k++) lanes[k] = START;
+    for (; i + 4 * SHORT <= size; i += 4 * SHORT)
+        for (int k = 0; k < SHORT; k++) {
+            const T *at = x + i + k;
+            lanes[k] = NAME(both)(lanes[k], VALUE((ELEMENT(at[0]) + ELEMENT(at[SHORT])) + (ELEMENT(at[2 * SHORT]) + ELEMENT(at[3 * SHORT]))));
+        }
+    left = (size - i) / SHORT;
+    if (left == 3)
+        for (int k = 0; k < SHORT; k++) {
+            const T *at = x + i + k;
+            lanes[k] = NAME(both)(lanes[k], VALUE(ELEMENT(at[0]) + ELEMENT(at[SHORT]) + ELEMENT(at[2 * SHORT])));
+        }
+    else if (left == 2)
+        for (int k = 0; k < SHORT; k++) lanes[k] = NAME(both)(lanes[k], VALUE(ELEMENT(x[i + k]) + ELEMENT(x[i + k + SHORT])));
+    else if (left == 1)
+        for (int k = 0; k < SHORT; k++) lanes[k] = NAME(both)(lanes[k], VALUE(ELEMENT(x[i + k])));
+    i += left * SHORT;
+    #pragma GCC unroll 16
+    for (int half = SHORT / 2; half > 0; half /= 2)
+        for (int k = 0; k < half; k++) lanes[k] = NAME(both)(lanes[k], lanes[k + half]);
+    return NAME(ended)(lanes[0], x + i, size - i);
+}
+#endif
+
+static inline A NAME(leaf)(const T *x, Py_ssize_t size) {
+    A lanes[LANES], rest = START;
+    Py_ssize_t i = 0;
+#ifdef QUAD
+    if (size >= SHORT && size < 4 * LANES) return NAME(short_row)(x, size);
+#endif
     if (size >= LANES) {
         for (int k = 0; k < LANES; k++) lanes[k] = START;
 #ifdef QUAD
@@ -34,15 +82,7 @@ static inline A NAME(leaf)(const T *x, Py_ssize_t size) {
             for (int k = 0; k < half; k++) lanes[k] = NAME(both)(lanes[k], lanes[k + half]);
         rest = lanes[0];
     }
-    if (size - i >= FEW) {
-        for (int k = 0; k < FEW; k++) few[k] = START;
-        for (; i + FEW <= size; i += FEW)
-            for (int k = 0; k < FEW; k++) few[k] = NAME(both)(few[k], VALUE(ELEMENT(x[i + k])));
-        rest = NAME(both)(rest, NAME(both)(NAME(both)(NAME(both)(few[0], few[4]), NAME(both)(few[1], few[5])),
-                               NAME(both)(NAME(both)(few[2], few[6]), NAME(both)(few[3], few[7]))));
-    }
-    for (; i < size; i++) rest = NAME(both)(rest, VALUE(ELEMENT(x[i])));
-    return rest;
+    return NAME(ended)(rest, x + i, size - i);
 }
 
 static A NAME(pairwise)(const T *x, Py_ssize_t size) {
@@ -107,6 +147,7 @@ static const dm_reduction NAME(reduction) = {
 
 #undef LANES
 #undef FEW
+#undef SHORT
 #undef NAME
 #undef T
 #undef A

@@ -130,6 +130,19 @@ def test_a_sum_is_rounded_once():
     assert reduced(x, (0,), "sum") == np.float32(x.astype(np.float64).sum())
 
 
+@pytest.mark.parametrize("dtype", [np.dtype("f4"), np.dtype("f8"), BFLOAT16], ids=str)
+def test_rows_of_every_length(dtype):
+    """Four neighbours are added in the type itself, bfloat16's in float32, before the sum is rounded."""
+    rng = np.random.default_rng(9)
+    for length in range(1, 300):
+        x = rng.standard_normal((5, length)).astype(dtype)
+        found, wide = reduced(x, (1,), "sum"), x.astype(np.longdouble)
+        each = 3 * np.finfo(np.float64 if dtype == np.float64 else np.float32).eps / 2
+        added = np.float64(length * 2.0**-53) if dtype == np.float64 else 0
+        last = {4: 2.0**-24, 8: 2.0**-53, 2: 2.0**-8}[dtype.itemsize] * abs(wide.sum(1))
+        assert (abs(found.astype(np.longdouble) - wide.sum(1)) <= (each + added) * abs(wide).sum(1) + last).all()
+
+
 def test_memory_order_is_kept():
     x = np.empty((2, 5, 6, 3), np.float32).transpose(0, 3, 1, 2)
     assert reduced(x, (0,), "sum").strides == np.add.reduce(x, 0).strides
