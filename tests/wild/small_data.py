@@ -15,7 +15,7 @@ _OTHER = "the a film movie plot actor scene it was and of".split()
 
 def make(folder: Path) -> None:
     """Write all data into a folder: mnist/, cifar10/, images/, iris.data, wine.data, imdb/, glove/, criteo/, ml-1m/,
-    isbi/, facades/, bert/ and wmt/.
+    isbi/, facades/, bert/, wmt/, mr/ and conll2000/.
 
     Args:
         folder: the place.
@@ -31,6 +31,7 @@ def make(folder: Path) -> None:
     _slices(folder / "isbi", rng)
     _facades(folder / "facades", rng)
     _sentences(folder, rng)
+    _tagged(folder, rng)
 
 
 def _drawn(patterns: np.ndarray, labels: np.ndarray, rng: np.random.RandomState) -> np.ndarray:
@@ -174,6 +175,20 @@ def _sentences(folder: Path, rng: np.random.RandomState) -> None:
             ids[length] = ids[length] if column == "target_sos_ids" else 2
         rows.append({**row, **{f"{column}_mask": mask for column in columns}})
     _records(folder / "wmt" / "ende-l128-mindrecord_16_00", rows)
+
+
+def _tagged(folder: Path, rng: np.random.RandomState) -> None:
+    """Sentences of reviews, a line each, and sentences with their words' kinds and phrases."""
+    (folder / "mr").mkdir(exist_ok=True)
+    for name, words in (("pos", _GOOD), ("neg", _BAD)):
+        lines = [" ".join(rng.choice(words + _OTHER, 12)) for _ in range(200)]
+        (folder / "mr" / f"rt-polarity.{name}").write_text("\n".join(lines) + "\n")
+    (folder / "conll2000").mkdir(exist_ok=True)
+    tags = {**dict.fromkeys(_GOOD + _BAD, "JJ B-ADJP"), **dict.fromkeys(_OTHER, "NN B-NP")}
+    for part, count in (("train", 60), ("test", 30)):
+        words = [rng.choice(list(tags), rng.randint(5, 12)) for _ in range(count)]
+        lines = ["".join(f"{word} {tags[word]}\n" for word in sentence) for sentence in words]
+        (folder / "conll2000" / f"{part}.txt").write_text("\n".join(lines) + "\n")
 
 
 def _records(file: Path, rows: list[dict[str, np.ndarray]], parts: int = 1) -> None:
