@@ -136,14 +136,20 @@ def _slices(folder: Path, rng: np.random.RandomState) -> None:
 
 
 def _facades(folder: Path, rng: np.random.RandomState) -> None:
-    """Pairs of pictures, side by side."""
+    """Pairs of pictures, side by side, and the two of each apart."""
     from PIL import Image
 
-    (folder / "train").mkdir(parents=True, exist_ok=True)
+    for part in ("train", "trainA", "trainB"):
+        (folder / part).mkdir(parents=True, exist_ok=True)
     for k in range(1, 5):
-        plan = rng.randint(0, 255, (8, 8, 3))
-        pair = Image.fromarray(np.concatenate([plan, 255 - plan], 1).astype(np.uint8))
-        pair.resize((512, 256), Image.Resampling.NEAREST).save(folder / "train" / f"{k}.jpg")
+        plan = rng.randint(0, 255, (8, 8, 3)).astype(np.uint8)
+        for part, pixels in (
+            ("train", np.concatenate([plan, 255 - plan], 1)),
+            ("trainA", plan),
+            ("trainB", 255 - plan),
+        ):
+            size = (32 * pixels.shape[1], 256)
+            Image.fromarray(pixels).resize(size, Image.Resampling.NEAREST).save(folder / part / f"{k}.jpg")
 
 
 def _sentences(folder: Path, rng: np.random.RandomState) -> None:
