@@ -9,7 +9,7 @@ import numpy as np
 
 from dist_ms._ext.quiet import quiet
 from dist_ms._ext.tape import Gate
-from dist_ms.common.checks import check_bool, check_string
+from dist_ms.common.checks import check_bool, check_string, check_type, complaint
 from dist_ms.common.tensor import Tensor
 from dist_ms.common.tensor.slices import rank as own_rank
 
@@ -118,6 +118,35 @@ class Primitive(Gate):
     def set_stage(self, stage: int) -> Primitive:
         """Keep the number of a pipeline's stage as an attribute, and return the primitive."""
         return self.add_prim_attr("stage", stage)
+
+    def shard(self, in_strategy: tuple | None = None, out_strategy: tuple | None = None) -> Primitive:
+        """Keep how MindSpore is to cut the operation over ranks, and return the primitive.
+
+        As in MindSpore's other parallel modes nothing is cut; in "semi_auto_parallel" and "auto_parallel", which would
+        read it, training on several ranks is refused.
+
+        Args:
+            in_strategy: per input, into how many parts each dimension is cut, or a Layout.
+            out_strategy: the same for results.
+
+        Raises:
+            TypeError: if an argument has the wrong type.
+            ValueError: if there is an `out_strategy` alone.
+
+        Examples:
+            >>> import dist_ms as ms
+            >>> ms.ops.Add().shard(((2, 1), (2, 1)))
+            Prim[Add]<in_strategy=((2, 1), (2, 1))>
+        """
+        if in_strategy is None and out_strategy is not None:
+            raise ValueError(complaint("in_strategy", self.name, "given with an 'out_strategy'", in_strategy))
+        for name, strategy in (("in_strategy", in_strategy), ("out_strategy", out_strategy)):
+            if strategy is not None:
+                check_type(strategy, name, self.name, tuple)
+                if not all(isinstance(part, tuple) or hasattr(part, "to_dict") for part in strategy):
+                    raise TypeError(complaint(name, self.name, "a tuple of tuples or Layouts", strategy))
+                self.add_prim_attr(name, strategy)
+        return self
 
     def set_device(self, device_target: str) -> Primitive:
         """Keep where the operation is to run, and return the primitive.

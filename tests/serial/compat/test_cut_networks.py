@@ -50,6 +50,9 @@ def test_auto_parallel_runs_the_network(net, mode):
         (lambda n: ms.shard(n, ((2, 1),)), NotImplementedError),
         (lambda n: n.shard(((2, 1),)), NotImplementedError),
         (lambda n: ms.shard(n, [1]), TypeError),
+        (lambda n: ms.ops.Add().shard([(1,)]), TypeError),
+        (lambda n: ms.ops.Add().shard((1,)), TypeError),
+        (lambda n: ms.ops.Add().shard(None, ((1,),)), ValueError),
         (lambda n: n.weight.add_pipeline_stage("a"), TypeError),
         (lambda n: ms.parameter_broadcast(n, {"weight": [1]}), NotImplementedError),
         (lambda n: ms.set_dump(1), ValueError),
@@ -75,6 +78,15 @@ def test_a_network_in_parts(net):
     for parts in (parallel_nn.MicroBatchInterleaved, parallel_nn.GradAccumulation, parallel_nn.Pipeline):
         assert np.allclose(parts(with_loss, 2)(x, y).asnumpy(), 2 * whole)
     assert ms.shard(net, ((1, 1),)) is net.shard(((1, 1),), parameter_plan={"weight": (1, 1)}) is net
+
+
+def test_a_primitive_keeps_how_it_would_be_cut():
+    add = ms.ops.Add()
+    assert add.shard() is add and not hasattr(add, "in_strategy")
+    assert add.shard(((8, 1), (8, 1)), ((8, 1),)) is add and add.in_strategy == ((8, 1), (8, 1))
+    assert add(Tensor([1.0]), Tensor([2.0])).asnumpy() == [3] and add.attrs["out_strategy"] == ((8, 1),)
+    laid_out = ms.parallel.Layout((2, 2), ("rows", "columns"))("rows")
+    assert ms.ops.ReLU().shard((laid_out,)).in_strategy == (laid_out,)
 
 
 def test_quantised_widths():
