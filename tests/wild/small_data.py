@@ -14,8 +14,8 @@ _OTHER = "the a film movie plot actor scene it was and of".split()
 
 
 def make(folder: Path) -> None:
-    """Write all data into a folder: mnist/, cifar10/, images/, iris.data, wine.data, imdb/, glove/, criteo/, ml-1m/,
-    isbi/, facades/, bert/, wmt/, mr/ and conll2000/.
+    """Write all data into a folder: mnist/, cifar10/, images/, iris.data, wine.data, imdb/, glove/, word2vec/, criteo/,
+    ml-1m/, isbi/, facades/, bert/, wmt/, mr/, conll2000/, graphs/ and census/.
 
     Args:
         folder: the place.
@@ -32,6 +32,8 @@ def make(folder: Path) -> None:
     _facades(folder / "facades", rng)
     _sentences(folder, rng)
     _tagged(folder, rng)
+    _graphs(folder / "graphs", rng)
+    _census(folder / "census", rng)
 
 
 def _drawn(patterns: np.ndarray, labels: np.ndarray, rng: np.random.RandomState) -> np.ndarray:
@@ -94,10 +96,13 @@ def _reviews(folder: Path, rng: np.random.RandomState) -> None:
             place.mkdir(parents=True, exist_ok=True)
             for k in range(100):
                 (place / f"{k}_{score}.txt").write_text(" ".join(rng.choice(words + _OTHER, 60)))
-    (folder / "glove").mkdir(exist_ok=True)
+    for kind in ("glove", "word2vec"):
+        (folder / kind).mkdir(exist_ok=True)
     for size in (50, 100, 200, 300):
         lines = [f"{word} {' '.join(f'{v:.4f}' for v in rng.randn(size))}" for word in _GOOD + _BAD + _OTHER]
         (folder / "glove" / f"glove.6B.{size}d.txt").write_text("\n".join(lines) + "\n")
+        counted = [f"{len(lines)} {size}", *lines]
+        (folder / "word2vec" / f"glove.6B.{size}d.txt").write_text("\n".join(counted) + "\n")
 
 
 def _clicks(folder: Path, rng: np.random.RandomState) -> None:
@@ -195,6 +200,28 @@ def _tagged(folder: Path, rng: np.random.RandomState) -> None:
         words = [rng.choice(list(tags), rng.randint(5, 12)) for _ in range(count)]
         lines = ["".join(f"{word} {tags[word]}\n" for word in sentence) for sentence in words]
         (folder / "conll2000" / f"{part}.txt").write_text("\n".join(lines) + "\n")
+
+
+def _graphs(folder: Path, rng: np.random.RandomState) -> None:
+    """Edges: of trust and distrust, as Bitcoin Alpha's, and between pages, as Wiki's."""
+    folder.mkdir(exist_ok=True)
+    edges = [(a, b) for a in range(60) for b in rng.permutation(60)[:6] if a != b]
+    signs = ["-1" if (a + b) % 3 == 0 else "1" for a, b in edges]
+    lines = [f"{a},{b},{sign}" for (a, b), sign in zip(edges, signs, strict=True)]
+    (folder / "bitcoin_alpha.csv").write_text("\n".join(["Node id 1,Node id 2,Sign", *lines]) + "\n")
+    (folder / "Wiki_edgelist.txt").write_text("\n".join(f"{a} {b}" for a, b in edges) + "\n")
+
+
+def _census(folder: Path, rng: np.random.RandomState) -> None:
+    """Rows of the census of incomes, with its two questions."""
+    for name, count in (("train", 256), ("eval", 64)):
+        people = rng.random_sample((count, 499)).astype(np.float32)
+        answers = np.eye(2, dtype=np.float32)[(people[:, :2] > 0.5).astype(int)]
+        rows = [
+            {"data": row, "income_labels": income, "married_labels": married}
+            for row, (income, married) in zip(people, answers, strict=True)
+        ]
+        _records(folder / f"{name}.mindrecord", rows)
 
 
 def _records(file: Path, rows: list[dict[str, np.ndarray]], parts: int = 1) -> None:
