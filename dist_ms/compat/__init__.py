@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import sys
 
+from dist_ms.common.settings import new_processes
 from dist_ms.compat.alias import AliasFinder
 from dist_ms.compat.modules import MINDSPORE_VERSION
 
@@ -21,7 +22,7 @@ _finder = AliasFinder("mindspore", "dist_ms", MINDSPORE_VERSION)
 
 
 def install() -> None:
-    """Make `import mindspore` and its submodules resolve to dist_ms.
+    """Make `import mindspore` and its submodules resolve to dist_ms, in worker processes of datasets, too.
 
     Raises:
         RuntimeError: if the real mindspore is imported already.
@@ -43,10 +44,12 @@ def install() -> None:
             f"{getattr(loaded, '__file__', '?')}: call install() first."
         )
     sys.meta_path.insert(0, _finder)
+    new_processes.first.append(install)
 
 
 def uninstall() -> None:
     """Undo `install`: a later `import mindspore` finds the real one, if there is one."""
     if _finder in sys.meta_path:
         sys.meta_path.remove(_finder)
+        new_processes.first.remove(install)
         _finder.forget()

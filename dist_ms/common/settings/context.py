@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 from dist_ms.common.absent import did_you_mean
 from dist_ms.common.checks import check_bool, check_string
 from dist_ms.common.once import warn_once
+from dist_ms.common.settings import new_processes
 from dist_ms.common.settings.parallel_context import (
     ParallelMode,
     get_auto_parallel_context,
@@ -115,8 +116,10 @@ _any_target_is_cpu = False
 
 
 def take_any_target_for_cpu() -> None:
-    """Have other devices that a script asks for mean the CPU, for the rest of the process."""
+    """Have other devices that a script asks for mean the CPU, for the rest of the process and in its workers."""
     global _any_target_is_cpu
+    if not _any_target_is_cpu:
+        new_processes.first.append(take_any_target_for_cpu)
     _any_target_is_cpu = True
 
 

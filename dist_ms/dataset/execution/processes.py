@@ -20,6 +20,7 @@ import weakref
 from collections.abc import Iterator
 from typing import Any
 
+from dist_ms.common.settings import new_processes
 from dist_ms.dataset import config
 from dist_ms.dataset.dataset import Dataset, Key
 from dist_ms.dataset.execution.bad_rows import Skipped, named_row
@@ -72,6 +73,7 @@ class Worker:
         self.memory: dict[int, mmap.mmap] = {}
         self.freed: list[int] = []
         self.waiting: dict[int, Key] = {}  # by number: keys given, whose rows have not come
+        self.channel.send(("first", new_processes.first))
         self.channel.send(("settings", config.snapshot()))
         self.channel.send(("pipeline", pipeline, number))
 

@@ -42,6 +42,9 @@ def main(socket_number: int, stack_number: int) -> None:
             begin = getattr(dataset, "begin_worker", None)
             if begin is not None:
                 begin(rest[1])
+        elif kind == "first":
+            for begin_process in rest[0]:
+                begin_process()
         elif kind == "settings":
             config.restore(rest[0])
         else:

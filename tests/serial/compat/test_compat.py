@@ -50,6 +50,35 @@ def test_a_module(tmp_path):
     assert done.stdout == "__main__ ['a'] [3.] [1. 1.]\n", done.stderr
 
 
+ROWS = """
+import mindspore as ms
+
+ms.set_context(device_target="Ascend")
+
+class Rows:
+    def __len__(self):
+        return 3
+
+    def __getitem__(self, index):
+        return ms.Tensor([index]).asnumpy()
+"""
+
+
+def test_worker_processes_find_the_same_modules(tmp_path):
+    (tmp_path / "rows.py").write_text(ROWS)
+    (tmp_path / "script.py").write_text(
+        "import rows\n"
+        "import mindspore.dataset as ds\n"
+        "data = ds.GeneratorDataset(rows.Rows(), 'x', shuffle=False, num_parallel_workers=2, max_rowsize=1)\n"
+        "print([int(row['x'][0]) for row in data.create_dict_iterator(output_numpy=True)])\n"
+    )
+    done = run(["-m", "dist_ms.compat", "--cpu", "script.py"], tmp_path)
+    assert done.stdout == "[0, 1, 2]\n", done.stderr
+    (tmp_path / "own.py").write_text((tmp_path / "script.py").read_text().replace("mindspore", "dist_ms"))
+    (tmp_path / "rows.py").write_text(ROWS.replace("mindspore", "dist_ms").replace("Ascend", "CPU"))
+    assert run(["own.py"], tmp_path).stdout == done.stdout
+
+
 def test_a_script_that_asks_for_another_device(tmp_path):
     (tmp_path / "script.py").write_text(
         "import mindspore as ms\n"
