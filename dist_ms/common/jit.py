@@ -12,6 +12,7 @@ import inspect
 import sys
 import threading
 from collections.abc import Callable, Sequence
+from types import FrameType
 from typing import Any
 
 from dist_ms.common.jit_globals import globals_first
@@ -29,6 +30,9 @@ _OPTIONS = {
 }
 
 
+_GRADIENTS = "dist_ms.autograd.differentiate"  # the module that runs functions whose gradients are wanted
+
+
 class _Running(threading.local):
     """Whether a `jit` function is running, per thread."""
 
@@ -44,6 +48,22 @@ def compiled() -> bool:
     Inside the package only.
     """
     return _running.jit or get_context("mode") == GRAPH_MODE
+
+
+def within_graph() -> bool:
+    """Whether what runs now would be part of a compiled graph.
+
+    That is in `jit` functions and, in GRAPH_MODE, in Cells and in functions whose gradients are being found. Inside
+    the package only. In GRAPH_MODE it looks at the frames of the stack: for what is seldom asked.
+    """
+    if _running.jit:
+        return True
+    if get_context("mode") != GRAPH_MODE:
+        return False
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and frame.f_code.co_name != "construct" and frame.f_globals.get("__name__") != _GRADIENTS:
+        frame = frame.f_back
+    return frame is not None
 
 
 def jit(

@@ -6,6 +6,7 @@ from typing import Any
 
 from dist_ms import ops
 from dist_ms.common.dtype import bool_, int8, int16, int32, int64, uint8
+from dist_ms.common.jit import within_graph
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import boolean, integer, tensor
 
@@ -123,7 +124,9 @@ def max(self: Tensor, *args: Any, **kwargs: Any) -> Any:
     """Find the largest element.
 
     `max()` of all; `max(dim, keepdim=False)` along a dimension, with its place; `max(axis=None,
-    keepdims=False, initial=None, where=None, return_indices=False)` over dimensions, without.
+    keepdims=False, initial=None, where=None, return_indices=False)` over dimensions, without. What is
+    given without a keyword is `dim`, but `axis` where MindSpore compiles: in `jit` functions and, in
+    GRAPH_MODE, in Cells.
 
     Examples:
         >>> import dist_ms as ms
@@ -138,7 +141,9 @@ def min(self: Tensor, *args: Any, **kwargs: Any) -> Any:
     """Find the smallest element.
 
     `min()` of all; `min(dim, keepdim=False)` along a dimension, with its place; `min(axis=None,
-    keepdims=False, initial=None, where=None, return_indices=False)` over dimensions, without.
+    keepdims=False, initial=None, where=None, return_indices=False)` over dimensions, without. What is
+    given without a keyword is `dim`, but `axis` where MindSpore compiles: in `jit` functions and, in
+    GRAPH_MODE, in Cells.
 
     Examples:
         >>> import dist_ms as ms
@@ -152,7 +157,7 @@ def min(self: Tensor, *args: Any, **kwargs: Any) -> Any:
 def _extreme(x: Tensor, name: str, along: Any, over: Any, primitive: Any, args: tuple, kwargs: dict) -> Any:
     """`max` or `min` in one of its three forms."""
     by_dim = "dim" in kwargs or "keepdim" in kwargs
-    if by_dim or (args and isinstance(args[0], int) and not kwargs and len(args) <= 2):
+    if by_dim or (args and isinstance(args[0], int) and not kwargs and len(args) <= 2 and not within_graph()):
 
         def plain(dim: int, keepdim: bool = False) -> Any:
             return along(x, dim, keepdim)

@@ -129,3 +129,44 @@ def test_aminmax_leaves_nan_out(axis, keepdims):
 def test_aminmax_of_nan_has_the_gradient_of_the_others():
     slope = ms.grad(lambda x: ops.aminmax(x, axis=0)[1])(ms.Tensor([np.nan, 5.0, 2.0], ms.float32))
     np.testing.assert_array_equal(slope.asnumpy(), [0, 1, 0])
+
+
+def first_and_count(x, name):
+    found = getattr(x, name)(1)
+    return (found[0], 2) if isinstance(found, tuple) else (found, 1)
+
+
+class Extremes(ms.nn.Cell):
+    def __init__(self, name):
+        super().__init__()
+        self.name = name
+
+    def construct(self, x):
+        return first_and_count(x, self.name)
+
+
+@pytest.mark.parametrize("name", ["max", "min"])
+def test_methods_without_keywords_tell_no_places_where_mindspore_compiles(name):
+    x, expected = ms.Tensor(C[0]), getattr(C[0], name)(1)
+
+    def slope():
+        return ms.value_and_grad(lambda x: first_and_count(x, name), has_aux=True)(x)[0]
+
+    compiled = ms.jit(lambda x: first_and_count(x, name))
+    kept = ms.jit(lambda x: getattr(x, name)(-1, True))
+    by_dim = ms.jit(lambda x: getattr(x, name)(dim=1))
+    eager = {"host": lambda: first_and_count(x, name), "cell": lambda: Extremes(name)(x), "gradient": slope}
+    counts = {}
+    for mode in (ms.PYNATIVE_MODE, ms.GRAPH_MODE):
+        ms.set_context(mode=mode)
+        try:
+            for where, run in eager.items():
+                value, counts[where, mode] = run()
+                equal(value, expected)
+            equal(compiled(x)[0], expected)
+            assert compiled(x)[1] == 1 and len(by_dim(x)) == 2
+            equal(kept(x), expected[:, None])
+        finally:
+            ms.set_context(mode=ms.PYNATIVE_MODE)
+    assert {where for (where, mode), count in counts.items() if mode == ms.PYNATIVE_MODE and count == 2} == set(eager)
+    assert {where for (where, mode), count in counts.items() if mode == ms.GRAPH_MODE and count == 2} == {"host"}
