@@ -242,17 +242,17 @@ def scalar_to_array(input_x: Any) -> Tensor:
     return Tensor(input_x)
 
 
-def tuple_to_array(input_x: tuple) -> Tensor:
+def tuple_to_array(input_x: tuple | range) -> Tensor:
     """Make a one-dimensional Tensor of a tuple of numbers: int32 of ints, float32 of floats.
 
     Args:
-        input_x: a tuple of numbers of one type, not empty.
+        input_x: a tuple of numbers of one type, not empty, or a range.
 
     Returns:
         Tensor.
 
     Raises:
-        TypeError: if `input_x` is no tuple, or holds other things or several types.
+        TypeError: if `input_x` is neither, or holds other things or several types.
         ValueError: if it is empty.
 
     Examples:
@@ -260,7 +260,7 @@ def tuple_to_array(input_x: tuple) -> Tensor:
         >>> print(ms.ops.tuple_to_array((1, 2, 3)))
         [1 2 3]
     """
-    check_type(input_x, "input_x", "tuple_to_array", tuple)
+    check_type(input_x, "input_x", "tuple_to_array", (tuple, range))
     if not input_x:
         raise ValueError("For 'tuple_to_array', 'input_x' must not be empty.")
     kinds = {type(v) for v in input_x}

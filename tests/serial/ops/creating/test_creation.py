@@ -133,3 +133,6 @@ def test_properties():
             fn()
     with pytest.raises(ValueError, match="must not be empty"):
         ops.tuple_to_array(())
+    same(ops.tuple_to_array(range(3)), np.array([0, 1, 2], "int32"))
+    with pytest.raises(TypeError, match="must be a tuple or range, but got list"):
+        ops.tuple_to_array([1])
