@@ -8,6 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
+from tests.wild.small_scenes import coco, texts
+
 _GOOD = "great wonderful best loved fine happy brilliant superb".split()
 _BAD = "awful terrible worst hated poor sad boring dreadful".split()
 _OTHER = "the a film movie plot actor scene it was and of".split()
@@ -15,7 +17,7 @@ _OTHER = "the a film movie plot actor scene it was and of".split()
 
 def make(folder: Path) -> None:
     """Write all data into a folder: mnist/, cifar10/, images/, iris.data, wine.data, imdb/, glove/, word2vec/, criteo/,
-    ml-1m/, isbi/, facades/, bert/, wmt/, mr/, conll2000/, graphs/ and census/.
+    ml-1m/, isbi/, facades/, bert/, wmt/, mr/, conll2000/, graphs/, census/, coco/ and ocr/.
 
     Args:
         folder: the place.
@@ -34,6 +36,8 @@ def make(folder: Path) -> None:
     _tagged(folder, rng)
     _graphs(folder / "graphs", rng)
     _census(folder / "census", rng)
+    coco(folder / "coco")
+    texts(folder / "ocr")
 
 
 def _drawn(patterns: np.ndarray, labels: np.ndarray, rng: np.random.RandomState) -> np.ndarray:
