@@ -86,6 +86,24 @@ def stack(values: list, name: str, of_dicts: bool = False) -> np.ndarray | dict:
     return stacked
 
 
+def together(values: list) -> np.ndarray | list:
+    """The entries of several rows in one array where they are alike; else as they are.
+
+    Args:
+        values: what the rows hold.
+
+    Examples:
+        >>> import numpy as np
+        >>> from dist_ms.dataset.columns import together
+        >>> together([np.zeros(2), np.ones(2)]).shape, len(together([np.zeros(2), np.ones(3)]))
+        ((2, 2), 2)
+    """
+    columns = [to_column(value) for value in values]
+    if any(isinstance(column, dict) for column in columns) or len({(c.shape, c.dtype) for c in columns}) > 1:
+        return columns
+    return np.stack(columns)
+
+
 def gathered(dicts: list[dict], name: str) -> dict:
     """The values of several dicts by key, in lists.
 

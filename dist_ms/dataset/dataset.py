@@ -64,7 +64,7 @@ class Dataset:
         return self.inputs[0].load(key)
 
     def load_many(self, keys: list[Key]) -> Row | None:
-        """Several rows at once, each column stacked; None where one by one is as quick."""
+        """Several rows at once, each column an array or, of rows unlike each other, a list; None for one by one."""
         return None
 
     def keys_from(self, epoch: int, rows: int) -> Iterator[Key] | None:

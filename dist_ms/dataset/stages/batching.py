@@ -135,7 +135,7 @@ class BatchDataset(Dataset):
         if self.per_batch_map is None:
             many = source.load_many(group)
             if many is not None:
-                return many
+                return tuple(_stacked(column, name) for column, name in zip(many, self.columns))
         columns = dict(zip(source.columns, map(list, zip(*good_rows(source, group)))))
         if self.per_batch_map is not None:
             with draws.row_stream(key, self.depth):

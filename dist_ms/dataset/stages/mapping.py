@@ -10,7 +10,7 @@ import numpy as np
 from dist_ms.common.checks import check_bool, check_positive_int, complaint
 from dist_ms.dataset import config, draws
 from dist_ms.dataset.cache import check_cache
-from dist_ms.dataset.columns import OtherShapeError, made_column, stack
+from dist_ms.dataset.columns import OtherShapeError, made_column, together
 from dist_ms.dataset.dataset import Dataset, Key, Row, column_list, columns_after, columns_among
 from dist_ms.dataset.debug import called
 from dist_ms.dataset.execution.bad_rows import named_row
@@ -114,13 +114,12 @@ class MapDataset(SameRows):
         return is_array and images.ndim == 4 and self._images.fits(images.shape[1:])
 
     def _kept(self, rows: list[Row]) -> Row:
-        """The columns that are not mapped, stacked; () for the others."""
+        """The columns that are not mapped; () for the others."""
         kept = {i for is_made, i in self._taken if not is_made}
-        names = self.inputs[0].columns
-        return tuple(stack(list(c), names[i]) if i in kept else () for i, c in enumerate(zip(*rows)))
+        return tuple(together(list(c)) if i in kept else () for i, c in enumerate(zip(*rows)))
 
     def _made(self, keys: list[Key], rows: list[Row]) -> list:
-        """The functions' results for rows, stacked; images are written where they stay."""
+        """The functions' results for rows; images are written where they stay."""
         results: list[tuple] = []
         slots = None
         for place, (key, row) in enumerate(zip(keys, rows)):
@@ -129,9 +128,9 @@ class MapDataset(SameRows):
                 with draws.row_stream(key, self.depth):
                     results.append(self._results(row, None if slots is None else slots[place]))
             except OtherShapeError:
+                slots = None
                 with draws.row_stream(key, self.depth):
                     results.append(self._results(row, None))
-                break  # stack tells
             except Exception as error:
                 error.add_note(f"While making {named_row(self, key)}.")
                 raise
@@ -140,10 +139,10 @@ class MapDataset(SameRows):
                 if isinstance(first, np.ndarray) and first.dtype.kind == "f" and first.ndim == 3:
                     slots = np.empty((len(rows), *first.shape), first.dtype)
                     slots[0] = first
-        if slots is not None and len(results) == len(rows):
+        if slots is not None:
             return [slots]
         columns = zip(zip(*results), self.outputs)
-        return [stack([made_column(value, n, "map") for value in c], n) for c, n in columns]
+        return [together([made_column(value, n, "map") for value in c]) for c, n in columns]
 
     def _mapped(self, row: Row) -> Row:
         """What the functions make of a row."""

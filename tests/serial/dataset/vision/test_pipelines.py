@@ -35,6 +35,41 @@ def test_of_imagenet():
     assert all(b["image"].dtype == np.float32 and np.allclose(b["label"].sum(1), 1) for b in batches)
 
 
+def unlike(boxes=(1, 2, 3, 4)):
+    draw = np.random.default_rng(0)
+    images = [draw.integers(0, 255, (40, 50 + 3 * k, 3), dtype=np.uint8) for k in range(len(boxes))]
+    made = [(vision.encode_jpeg(im), np.ones((b, 5), np.float32)) for im, b in zip(images, boxes)]
+    return GeneratorDataset(made, ["image", "boxes"], shuffle=False)
+
+
+@pytest.mark.parametrize(
+    "second",
+    [vision.Resize((8, 9)), [vision.Resize((8, 9)), vision.HWC2CHW()], lambda image: image[:8, :9], vision.Decode()],
+    ids=["transform", "transforms", "function", "none"],
+)
+def test_images_unlike_each_other_become_alike_in_a_later_map(second):
+    data = unlike((2, 2, 2, 2)).map(vision.Decode(), "image")
+    if isinstance(second, vision.Decode):
+        with pytest.raises(RuntimeError, match="different shapes in column 'image'"):
+            rows(data.batch(4))
+        return
+    data = data.map(second, "image")
+    (batch,) = rows(data.batch(4))
+    assert np.array_equal(batch["image"], np.stack([row["image"] for row in rows(data)]))
+
+
+def test_columns_unlike_each_other_become_alike_in_a_later_map():
+    points = [vision.Normalize([1.0, 1.0, 1.0], [2.0, 2.0, 2.0]), vision.HWC2CHW()]
+    data = unlike().map(vision.Decode(), "image")
+    cut = data.map(lambda image, boxes: (image[:8, :9], boxes.sum()), ["image", "boxes"], ["image", "count"])
+    (batch,) = rows(cut.map(points, "image").batch(4))
+    assert batch["image"].shape == (4, 3, 8, 9) and batch["count"].tolist() == [5, 10, 15, 20]
+    late = data.map([vision.Resize((8, 9)), *points], "image").map(lambda boxes: boxes.sum(), "boxes").batch(4)
+    assert rows(late)[0]["boxes"].tolist() == [5, 10, 15, 20]
+    with pytest.raises(RuntimeError, match="different shapes in column 'boxes'"):
+        rows(data.map(vision.Resize((8, 9)), "image").batch(4))
+
+
 def test_of_pil_images():
     chain = transforms.Compose([
         vision.Decode(to_pil=True),
