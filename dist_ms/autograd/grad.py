@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from dist_ms.autograd.differentiate import Graph
-from dist_ms.autograd.seeds import check_seed
+from dist_ms.autograd.seeds import fitting_seed
 from dist_ms.autograd.tape import alias
 from dist_ms.autograd.tree import map_tensors, tensors
 from dist_ms.common.mutable import is_mutable, mutable
@@ -138,7 +138,7 @@ class Request:
         outputs = graph.outputs
         source = first_output(outputs) if self.has_aux else outputs
         if self.sens_param:
-            check_seed(source, sens)
+            sens = fitting_seed(source, sens)
         position_grads, weight_grads = graph.sweep(source, sens)
         if self.position is None:
             return outputs, self._weight_part(weight_grads)

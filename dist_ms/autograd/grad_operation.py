@@ -15,7 +15,7 @@ from dist_ms.autograd.grad import (
     take_sens,
     unshared,
 )
-from dist_ms.autograd.seeds import check_seed
+from dist_ms.autograd.seeds import fitting_seed
 from dist_ms.autograd.tree import tensors
 from dist_ms.common.tensor import Tensor
 
@@ -93,7 +93,7 @@ class GradOperation:
             traced=[v for v in values if isinstance(v, Tensor)] if chosen else (),
         )
         if self.sens_param:
-            check_seed(graph.outputs, sens)
+            sens = fitting_seed(graph.outputs, sens)
         input_grads, weight_grads = graph.sweep(graph.outputs, sens)
         each = iter(input_grads)
         inputs = tuple([shaped(x, each) for x in chosen])

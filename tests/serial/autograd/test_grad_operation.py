@@ -2,6 +2,7 @@
 
 import pytest
 
+import dist_ms as ms
 from dist_ms import nn
 from dist_ms.autograd.grad_operation import GradOperation
 from dist_ms.common.mutable import mutable
@@ -78,6 +79,43 @@ def test_sens():
         GradOperation(sens_param=True)(mul)(X, Y, Tensor([[10.0]]))
     with pytest.raises(TypeError, match="missing 1 required positional argument"):
         GradOperation(sens_param=True)(mul)(X, Y)
+
+
+class Step(nn.Cell):
+    def __init__(self, shape):
+        super().__init__()
+        self.shape = shape
+        self.gradient = GradOperation(sens_param=True)
+
+    def construct(self, a, s):
+        return self.gradient(lambda a: a * a if self.shape == (2,) else (a * a).sum().reshape(self.shape))(a, s)
+
+
+@pytest.mark.parametrize(
+    ("shape", "sens", "compiled", "eager"),
+    [
+        ((1,), 5.0, [10, 20], None),
+        ((), [5.0], [10, 20], [10, 20]),
+        ((1,), [[5.0]], [10, 20], None),
+        ((1, 1), 5.0, [10, 20], None),
+        ((2,), 5.0, [10, 20], None),
+        ((2,), [5.0], [10, 20], None),
+        ((2,), [5.0, 1.0, 1.0], None, None),
+        ((1,), [5.0, 1.0], None, None),
+    ],
+)
+def test_sens_broadcasts_where_mindspore_compiles(shape, sens, compiled, eager):
+    mode = ms.get_context("mode")
+    try:
+        for wanted, chosen in ((compiled, ms.GRAPH_MODE), (eager, ms.PYNATIVE_MODE)):
+            ms.set_context(mode=chosen)
+            if wanted is None:
+                with pytest.raises(ValueError, match="shape of the sens gradient"):
+                    Step(shape)(X, Tensor(sens, ms.float32))
+            else:
+                assert plain(Step(shape)(X, Tensor(sens, ms.float32))) == wanted
+    finally:
+        ms.set_context(mode=mode)
 
 
 def test_second_order():
