@@ -66,6 +66,10 @@ class Channel:
         self.end.close()
 
 
+class StaysHereError(TypeError):
+    """What cannot be sent to another process."""
+
+
 class _ByName(pickle.Pickler):
     """Pickles values whose classes and functions the other process finds by their names."""
 
@@ -79,7 +83,7 @@ def dumped(value: Any) -> bytes:
     """A value pickled; functions and classes of the user's script go by value.
 
     Raises:
-        TypeError: if something in it cannot be pickled.
+        StaysHereError: if something in it cannot be pickled.
     """
     text = io.BytesIO()
     try:
@@ -91,7 +95,7 @@ def dumped(value: Any) -> bytes:
         try:
             return dumped_by_value(value)
         except Exception as error:
-            raise TypeError(
+            raise StaysHereError(
                 f"For worker processes, all that a pipeline's functions use must be picklable, but {error}. Open files "
                 "and connections where they are used, or read in threads with python_multiprocessing=False."
             ) from error

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator
 
 from dist_ms.dataset import config
 from dist_ms.dataset.dataset import Dataset, Key, Row
 from dist_ms.dataset.execution.bad_rows import Skipped, loading
+from dist_ms.dataset.execution.channel import StaysHereError
 from dist_ms.dataset.execution.epochs import EpochEnd
 from dist_ms.dataset.execution.processes import in_processes
 from dist_ms.dataset.execution.threads import in_threads
 
+_log = logging.getLogger("dist_ms")
 _GROUP = 8  # single rows that a thread loads at a time: handing over each costs more than many rows do
 
 
 def results(dataset: Dataset, keys: Iterator[Key]) -> Iterator[Row]:
     """The rows of keys, in their order.
+
+    Functions for worker processes that cannot be sent there run in one thread: they may hold what no two may use.
 
     Args:
         dataset: the last stage.
@@ -29,13 +34,20 @@ def results(dataset: Dataset, keys: Iterator[Key]) -> Iterator[Row]:
         return (row for row in map(load, keys) if row is not Skipped)
     if any(d.wants_processes for d in dataset.stages()):
         rows = in_processes(dataset, keys, workers, min(ahead, 2 * workers + 1) if batches else ahead)
-    elif batches or any(d.holds_back for d in dataset.stages()):
+        try:
+            next(rows)  # the workers begin now
+        except StaysHereError as error:
+            _log.warning("%s Until then the rows are made in one thread.", error)
+            workers = 1
+        else:
+            return (row for row in rows if row is not Skipped)
+    if batches or any(d.holds_back for d in dataset.stages()):
         rows = in_threads(keys, load, workers, min(ahead, 2 * workers + 1))
     else:
         groups = in_threads(_groups(keys), _all_of(load), workers, max(ahead // _GROUP, 1) + workers)
         next(groups)
         return (row for group in groups for row in group if row is not Skipped)
-    next(rows)  # the workers begin now
+    next(rows)
     return (row for row in rows if row is not Skipped)
 
 

@@ -173,10 +173,26 @@ def test_a_hang_is_told_with_its_stack():
         ds.config.set_multiprocessing_timeout_interval(300)
 
 
-def test_what_cannot_go_along_is_refused():
-    lock = __import__("threading").Lock()
-    with pytest.raises(TypeError, match="must be picklable.*python_multiprocessing=False"):
-        rows_of(source().map(lambda a: (lock, a)[1], "a"))
+def test_what_cannot_go_along_runs_in_one_thread(caplog):
+    lock, under_way, most = __import__("threading").Lock(), [], []
+
+    def alone(a):
+        under_way.append(a)
+        most.append(len(under_way) if lock else 0)
+        time.sleep(0.002)
+        under_way.pop()
+        return a + 1
+
+    for data in (source().map(alone, "a"), source().map(alone, "a").batch(3)):
+        rows = np.concatenate([a.reshape(-1, 2, 3) for a, *_ in rows_of(data)])
+        assert np.array_equal(rows[:, 0, 0], np.arange(12) + 1) and set(most) == {1}
+        assert "must be picklable" in caplog.text and "python_multiprocessing=False" in caplog.text
+        caplog.clear()
+        assert data not in processes._pools
+
+
+def test_what_goes_along_is_asked_of_worker_processes():
+    assert {int(p) for (p,) in rows_of(source().map(lambda *_: os.getpid(), ["a", "b", "c"], ["p"]))} - {os.getpid()}
 
 
 SCRIPT = """
