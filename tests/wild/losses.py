@@ -171,7 +171,13 @@ def main() -> None:
     sys.argv = sys.argv[1:]
     losses = Losses(Path(sys.argv.pop(0)))
     sys.path.insert(0, str(HERE))
-    from same_draws import begin_epochs_alike, draw_masks_alike, draw_numbers_alike, run_without_graphs
+    from same_draws import (
+        begin_epochs_alike,
+        draw_masks_alike,
+        draw_numbers_alike,
+        read_one_shard_alike,
+        run_without_graphs,
+    )
     from same_images import draw_from_images
 
     sys.path[0] = os.path.dirname(os.path.abspath(sys.argv[0]))
@@ -181,6 +187,7 @@ def main() -> None:
     draw_masks_alike()
     draw_numbers_alike()
     begin_epochs_alike()
+    read_one_shard_alike()
     draw_from_images()
     losses.watch()
     runpy.run_path(sys.argv[0], run_name="__main__")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import mindspore as ms
 import numpy as np
 from mindspore import dataset, nn, ops
@@ -115,3 +117,16 @@ def begin_epochs_alike() -> None:
             return make(rows, *arguments, **keywords)
 
         setattr(dataset.Dataset, name, anew)
+
+
+def read_one_shard_alike() -> None:
+    """Have the one shard of one be read in the order of all rows: MindSpore shuffles shards from another seed."""
+    samplers = sys.modules.get("mindspore.dataset.engine.samplers")
+    select = getattr(samplers, "select_sampler", None)
+    if select is None:
+        return
+
+    def selected(num_samples, sampler, shuffle, shards, shard):
+        return select(num_samples, sampler, shuffle, *((None, None) if shards == 1 else (shards, shard)))
+
+    samplers.select_sampler = selected

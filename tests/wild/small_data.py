@@ -209,7 +209,7 @@ def _tagged(folder: Path, rng: np.random.RandomState) -> None:
 def _graphs(folder: Path, rng: np.random.RandomState) -> None:
     """Edges: of trust and distrust, as Bitcoin Alpha's, and between pages, as Wiki's."""
     folder.mkdir(exist_ok=True)
-    edges = [(a, b) for a in range(60) for b in rng.permutation(60)[:6] if a != b]
+    edges = [(a, b) for a in range(150) for b in rng.permutation(150)[:6] if a != b]
     signs = ["-1" if (a + b) % 3 == 0 else "1" for a, b in edges]
     lines = [f"{a},{b},{sign}" for (a, b), sign in zip(edges, signs, strict=True)]
     (folder / "bitcoin_alpha.csv").write_text("\n".join(["Node id 1,Node id 2,Sign", *lines]) + "\n")
