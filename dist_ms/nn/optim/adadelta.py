@@ -7,7 +7,7 @@ from typing import Any
 from dist_ms.common.checks import check_float_range, check_non_negative_float
 from dist_ms.common.parameter import Parameter
 from dist_ms.common.tensor import Tensor
-from dist_ms.nn.optim.hyper_parameters.arguments import opt_init_args_register
+from dist_ms.nn.optim.hyper_parameters.arguments import remembers_arguments
 from dist_ms.nn.optim.optimizer import Optimizer
 from dist_ms.nn.optim.step.rules import adadelta_rule
 
@@ -45,7 +45,7 @@ class Adadelta(Optimizer):
 
     element_wise = True
 
-    @opt_init_args_register
+    @remembers_arguments
     def __init__(
         self,
         params: Any,

@@ -16,7 +16,7 @@ from dist_ms.common.checks import (
 )
 from dist_ms.common.parameter import Parameter, ParameterTuple
 from dist_ms.common.tensor import Tensor, from_array
-from dist_ms.nn.optim.hyper_parameters.arguments import opt_init_args_register
+from dist_ms.nn.optim.hyper_parameters.arguments import remembers_arguments
 from dist_ms.nn.optim.optimizer import Optimizer
 from dist_ms.nn.optim.step.elementwise import run_rule, work_type
 
@@ -68,7 +68,7 @@ class AdaFactor(Optimizer):
     decoupled_decay = True
     sparse_target = True
 
-    @opt_init_args_register
+    @remembers_arguments
     def __init__(
         self,
         params: Any,

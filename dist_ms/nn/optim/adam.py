@@ -11,7 +11,7 @@ from dist_ms.common.checks import check_bool
 from dist_ms.common.parameter import Parameter
 from dist_ms.common.tensor import Tensor
 from dist_ms.nn.optim.adam_weight_decay import AdamWeightDecay
-from dist_ms.nn.optim.hyper_parameters.arguments import check_betas, float32_value, opt_init_args_register
+from dist_ms.nn.optim.hyper_parameters.arguments import check_betas, float32_value, remembers_arguments
 from dist_ms.nn.optim.optimizer import Optimizer
 
 __all__ = ["Adam", "AdamOffload", "AdamWeightDecay", "bias_corrected"]
@@ -114,7 +114,7 @@ class Adam(_AdamStep):
     sparse_target = True
     power_shape = ()
 
-    @opt_init_args_register
+    @remembers_arguments
     def __init__(
         self,
         params: Any,

@@ -8,7 +8,7 @@ import numpy as np
 
 from dist_ms.common.parameter import Parameter
 from dist_ms.common.tensor import Tensor
-from dist_ms.nn.optim.hyper_parameters.arguments import check_betas, float32_value, opt_init_args_register
+from dist_ms.nn.optim.hyper_parameters.arguments import check_betas, float32_value, remembers_arguments
 from dist_ms.nn.optim.optimizer import Optimizer
 from dist_ms.nn.optim.step.rules import adamax_rule
 
@@ -45,7 +45,7 @@ class AdaMax(Optimizer):
 
     element_wise = True
 
-    @opt_init_args_register
+    @remembers_arguments
     def __init__(
         self,
         params: Any,

@@ -9,7 +9,7 @@ import numpy as np
 from dist_ms.common.checks import check_float
 from dist_ms.common.parameter import Parameter, ParameterTuple
 from dist_ms.common.tensor import Tensor
-from dist_ms.nn.optim.hyper_parameters.arguments import opt_init_args_register
+from dist_ms.nn.optim.hyper_parameters.arguments import remembers_arguments
 from dist_ms.nn.optim.optimizer import Optimizer
 from dist_ms.nn.optim.step.rules import asgd_rates, asgd_rule
 
@@ -46,7 +46,7 @@ class ASGD(Optimizer):
 
     element_wise = True
 
-    @opt_init_args_register
+    @remembers_arguments
     def __init__(
         self,
         params: Any,

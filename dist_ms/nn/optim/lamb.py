@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from dist_ms.common.parameter import Parameter
-from dist_ms.nn.optim.hyper_parameters.arguments import check_betas, float32_value, opt_init_args_register
+from dist_ms.nn.optim.hyper_parameters.arguments import check_betas, float32_value, remembers_arguments
 from dist_ms.nn.optim.optimizer import Optimizer
 
 
@@ -45,7 +45,7 @@ class Lamb(Optimizer):
     decoupled_decay = True
     rule = "lamb"
 
-    @opt_init_args_register
+    @remembers_arguments
     def __init__(
         self,
         params: Any,

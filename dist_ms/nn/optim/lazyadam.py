@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dist_ms.nn.optim.adam import _AdamStep
-from dist_ms.nn.optim.hyper_parameters.arguments import opt_init_args_register
+from dist_ms.nn.optim.hyper_parameters.arguments import remembers_arguments
 
 
 class LazyAdam(_AdamStep):
@@ -25,4 +25,4 @@ class LazyAdam(_AdamStep):
     sparse_target = True
     lazy_rows = True
 
-    __init__ = opt_init_args_register(_AdamStep.__init__)
+    __init__ = remembers_arguments(_AdamStep.__init__)

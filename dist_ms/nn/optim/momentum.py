@@ -9,7 +9,7 @@ import numpy as np
 from dist_ms.common.checks import check_bool, check_float
 from dist_ms.common.parameter import Parameter
 from dist_ms.common.tensor import Tensor
-from dist_ms.nn.optim.hyper_parameters.arguments import opt_init_args_register
+from dist_ms.nn.optim.hyper_parameters.arguments import remembers_arguments
 from dist_ms.nn.optim.optimizer import Optimizer
 
 
@@ -47,7 +47,7 @@ class Momentum(Optimizer):
     element_wise = True
     rule = "sgd"
 
-    @opt_init_args_register
+    @remembers_arguments
     def __init__(
         self,
         params: Any,

@@ -6,7 +6,7 @@ from typing import Any
 
 from dist_ms.common.checks import check_bool, check_non_negative_float
 from dist_ms.common.parameter import Parameter
-from dist_ms.nn.optim.hyper_parameters.arguments import opt_init_args_register
+from dist_ms.nn.optim.hyper_parameters.arguments import remembers_arguments
 from dist_ms.nn.optim.optimizer import Optimizer
 
 
@@ -47,7 +47,7 @@ class ProximalAdagrad(Optimizer):
     rule = "proximal_adagrad"
     lazy_rows = True
 
-    @opt_init_args_register
+    @remembers_arguments
     def __init__(
         self,
         params: Any,

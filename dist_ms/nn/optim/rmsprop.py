@@ -6,7 +6,7 @@ from typing import Any
 
 from dist_ms.common.checks import check_bool, check_non_negative_float, check_positive_float
 from dist_ms.common.parameter import Parameter
-from dist_ms.nn.optim.hyper_parameters.arguments import opt_init_args_register
+from dist_ms.nn.optim.hyper_parameters.arguments import remembers_arguments
 from dist_ms.nn.optim.optimizer import Optimizer
 
 
@@ -49,7 +49,7 @@ class RMSProp(Optimizer):
     element_wise = True
     rule = "rmsprop"
 
-    @opt_init_args_register
+    @remembers_arguments
     def __init__(
         self,
         params: Any,

@@ -7,7 +7,7 @@ from typing import Any
 from dist_ms.common.checks import check_float, check_float_range, check_type
 from dist_ms.common.parameter import Parameter
 from dist_ms.common.tensor import Tensor
-from dist_ms.nn.optim.hyper_parameters.arguments import opt_init_args_register
+from dist_ms.nn.optim.hyper_parameters.arguments import remembers_arguments
 from dist_ms.nn.optim.optimizer import Optimizer
 from dist_ms.nn.optim.step.rules import rprop_rule
 
@@ -47,7 +47,7 @@ class Rprop(Optimizer):
 
     element_wise = True
 
-    @opt_init_args_register
+    @remembers_arguments
     def __init__(
         self,
         params: Any,

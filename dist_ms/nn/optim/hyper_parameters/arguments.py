@@ -14,26 +14,8 @@ from dist_ms.common.tensor import Tensor
 from dist_ms.nn.cell import Cell
 
 
-def opt_init_args_register(fn: Callable) -> Callable:
-    """Decorate an optimizer's `__init__` so that the object remembers its arguments.
-
-    The object gets `init_params` (a dict with `params`), `init_learning_rate` (None for a
-    schedule, a list for a Tensor of rates) and `init_args` (a dict of the other arguments,
-    defaults included).
-
-    Args:
-        fn: the `__init__`; its arguments `params` (or `optimizer`) and `learning_rate` are the ones set apart.
-
-    Returns:
-        an `__init__` with the same arguments.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> from dist_ms import nn
-        >>> opt = nn.Momentum([ms.Parameter(ms.Tensor([1.0]), name="w")], 0.1, 0.9)
-        >>> opt.init_learning_rate, opt.init_args["momentum"]
-        (0.1, 0.9)
-    """
+def remembers_arguments(fn: Callable) -> Callable:
+    """`opt_init_args_register` that shows the arguments of what it decorates."""
     signature = inspect.signature(fn)
 
     @functools.wraps(fn)
@@ -57,6 +39,32 @@ def opt_init_args_register(fn: Callable) -> Callable:
             object.__setattr__(self, name, value)
 
     return remember
+
+
+def opt_init_args_register(fn: Callable) -> Callable:
+    """Decorate an optimizer's `__init__` so that the object remembers its arguments.
+
+    The object gets `init_params` (a dict with `params`), `init_learning_rate` (None for a
+    schedule, a list for a Tensor of rates) and `init_args` (a dict of the other arguments,
+    defaults included).
+
+    Args:
+        fn: the `__init__`; its arguments `params` (or `optimizer`) and `learning_rate` are the ones set apart.
+
+    Returns:
+        an `__init__` that takes the same arguments. Its signature is `(self, *args, **kwargs)`, as in MindSpore:
+        programs look there for the arguments that they fill in.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> from dist_ms import nn
+        >>> opt = nn.Momentum([ms.Parameter(ms.Tensor([1.0]), name="w")], 0.1, 0.9)
+        >>> opt.init_learning_rate, opt.init_args["momentum"]
+        (0.1, 0.9)
+    """
+    made = remembers_arguments(fn)
+    del vars(made)["__wrapped__"]
+    return made
 
 
 def check_betas(owner: str, beta1: Any, beta2: Any, eps: Any) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from dist_ms.common.checks import check_bool, check_callable, check_float, check_type
 from dist_ms.common.parameter import Parameter
 from dist_ms.common.tensor import Tensor, from_array
-from dist_ms.nn.optim.hyper_parameters.arguments import opt_init_args_register
+from dist_ms.nn.optim.hyper_parameters.arguments import remembers_arguments
 from dist_ms.nn.optim.lamb import norm
 from dist_ms.nn.optim.optimizer import Optimizer
 from dist_ms.nn.optim.step.elementwise import work_type
@@ -54,7 +54,7 @@ class LARS(Optimizer):
         [3.  3.5]
     """
 
-    @opt_init_args_register
+    @remembers_arguments
     def __init__(
         self,
         optimizer: Optimizer,

@@ -1,5 +1,6 @@
 """Optimizer: states and their names, hyper-parameters, what users' subclasses call, memory."""
 
+import inspect
 import tracemalloc
 
 import numpy as np
@@ -7,6 +8,7 @@ import pytest
 
 import dist_ms as ms
 from dist_ms import Parameter, Tensor, nn
+from dist_ms.nn.optim.optimizer import opt_init_args_register
 from tests.serial.nn.optim.steps import four_steps, gradients, parameters
 
 STATES = [
@@ -294,6 +296,18 @@ def test_init_arguments_are_remembered():
     params = parameters()
     lars = nn.LARS(nn.SGD(params))
     assert lars.init_params == {"params": params} and lars.init_args["coefficient"] == 0.001
+
+
+def test_an_own_optimizers_remembered_arguments_are_not_in_its_signature():
+    class Own(nn.Optimizer):
+        @opt_init_args_register
+        def __init__(self, params, learning_rate=0.5, clip=False):
+            super().__init__(learning_rate, params)
+
+    assert list(inspect.signature(Own.__init__).parameters) == ["self", "args", "kwargs"]
+    made = Own(parameters(), clip=True)
+    assert made.init_learning_rate == 0.5 and made.init_args == {"clip": True}
+    assert "momentum" in inspect.signature(nn.SGD).parameters
 
 
 def test_lars_shows_its_optimizers_settings():
