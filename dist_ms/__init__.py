@@ -116,7 +116,7 @@ if _typing.TYPE_CHECKING:
         no_inline,
         set_recursion_limit,
     )
-    from dist_ms.common.mutable import mutable
+    from dist_ms.common.mutables import mutable
     from dist_ms.common.parameter import Parameter, ParameterTuple
     from dist_ms.common.parameter.device_context import DeviceCtx
     from dist_ms.common.quantised import *

@@ -9,7 +9,7 @@ from dist_ms.autograd.differentiate import Graph
 from dist_ms.autograd.seeds import fitting_seed
 from dist_ms.autograd.tape import alias
 from dist_ms.autograd.tree import map_tensors, tensors
-from dist_ms.common.mutable import is_mutable, mutable
+from dist_ms.common.mutables import is_mutable, mutable
 from dist_ms.common.parameter import Parameter
 from dist_ms.common.tensor import Tensor
 

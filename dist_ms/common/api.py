@@ -16,7 +16,7 @@ from dist_ms.common.jit import (
     no_inline,
     set_recursion_limit,
 )
-from dist_ms.common.mutable import mutable
+from dist_ms.common.mutables import mutable
 from dist_ms.common.random.random_state import get_random_state, set_random_state
 from dist_ms.common.tensor import Tensor
 

@@ -6,7 +6,7 @@ import pytest
 import dist_ms as ms
 from dist_ms.autograd.grad import get_grad, grad, value_and_grad
 from dist_ms.autograd.tape import recording
-from dist_ms.common.mutable import mutable
+from dist_ms.common.mutables import mutable
 from dist_ms.common.parameter import Parameter, ParameterTuple
 from dist_ms.common.tensor import Tensor
 from tests.gradcheck import check_gradient

@@ -5,7 +5,7 @@ import pytest
 import dist_ms as ms
 from dist_ms import nn
 from dist_ms.autograd.grad_operation import GradOperation
-from dist_ms.common.mutable import mutable
+from dist_ms.common.mutables import mutable
 from dist_ms.common.parameter import Parameter, ParameterTuple
 from dist_ms.common.tensor import Tensor
 from tests.serial.autograd.shapes import plain

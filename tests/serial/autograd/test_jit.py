@@ -16,7 +16,7 @@ from dist_ms.common.jit import (
     no_inline,
     set_recursion_limit,
 )
-from dist_ms.common.mutable import is_mutable, mutable
+from dist_ms.common.mutables import is_mutable, mutable
 from dist_ms.common.parameter import Parameter
 from dist_ms.common.tensor import Tensor
 from tests.serial.autograd.shapes import plain

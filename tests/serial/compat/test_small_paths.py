@@ -4,6 +4,7 @@ import importlib
 
 import pytest
 
+import dist_ms as ms
 import dist_ms.compat
 import dist_ms.parallel.nn as parallel_cells
 from dist_ms import allocator, mint, nn, ops
@@ -24,6 +25,12 @@ def installed():
         ("nn.sparse", "SparseToDense", nn.SparseToDense),
         ("nn.sparse", "SparseTensorDenseMatmul", nn.SparseTensorDenseMatmul),
         ("nn.loss", "L1LossExt", mint.nn.L1Loss),
+        ("common", "mutable", ms.mutable),
+        ("common", "jit", ms.jit),
+        ("common", "seed", ms.seed),
+        ("common.seed", "get_seed", ms.get_seed),
+        ("common.mutable", "mutable", ms.mutable),
+        ("graph.mutable", "mutable", ms.mutable),
         ("graph.api", "flops_collection", flops_collection),
         ("graph.api", "ms_memory_recycle", allocator.ms_memory_recycle),
         ("graph.symbol", "Symbol", Symbol),
