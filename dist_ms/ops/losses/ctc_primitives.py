@@ -56,6 +56,13 @@ class CTCLossV2(Primitive):
         )
 
 
+def _before_filling(labels: np.ndarray, classes: int) -> tuple[np.ndarray, bool]:
+    """The labels before the first that is no class, and whether a class follows it."""
+    good = (labels >= 0) & (labels < classes)
+    count = len(good) if good.all() else int(good.argmin())
+    return labels[:count], bool(good[count:].any())
+
+
 @reads_of_none()
 class CTCLoss(Primitive):
     """Minus the log likelihood of each sequence of labels given as a sparse tensor, and its gradient.
@@ -70,7 +77,7 @@ class CTCLoss(Primitive):
     Call:
         x (Tensor): scores (T, N, C), floats.
         labels_indices (Tensor): int64 (M, 2): the sequence and place of each label.
-        labels_values (Tensor): int32 (M,), below C - 1.
+        labels_values (Tensor): int32 (M,), below C - 1. Others may fill up the end of a sequence, and do not count.
         sequence_length (Tensor): int32 (N,), at most T.
 
     Returns:
@@ -117,12 +124,13 @@ class CTCLoss(Primitive):
                 f"{lengths.shape}."
             )
         time, batch, classes = scores.shape
-        if (lengths < 0).any() or (lengths > time).any() or (labels < 0).any() or (labels >= classes - 1).any():
+        found = [_before_filling(labels[places[:, 0] == n], classes - 1) for n in range(batch)]
+        if (lengths < 0).any() or (lengths > time).any() or any(follows for _, follows in found):
             raise ValueError(
                 f"For '{self.name}', 'sequence_length' must be in [0, {time}] and 'labels_values' in "
-                f"[0, {classes - 1}), but got {lengths} and {labels}."
+                f"[0, {classes - 1}), but at the end of a sequence, but got {lengths} and {labels}."
             )
-        rows = [labels[places[:, 0] == n] for n in range(batch)]
+        rows = [row for row, _ in found]
         counts = np.array([len(row) for row in rows], np.int64)
         lengths = lengths.astype(np.int64)
         if (counts > lengths).any() and not self.ignore_longer:

@@ -13,6 +13,21 @@ def one_hot(rows):
     return ms.Tensor(np.eye(3, dtype=np.float32)[np.array(rows).T])
 
 
+def test_labels_that_are_no_class_fill_up_the_end_of_a_sequence():
+    x = ms.Tensor(np.random.RandomState(0).randn(6, 2, 5).astype(np.float32))
+    short = ms.Tensor([[0, 0], [1, 0], [1, 1]])
+    loss, slope = ms.ops.CTCLoss()(x, short, ms.Tensor([0, 1, 2], ms.int32), ms.Tensor([6, 6], ms.int32))
+    full = ms.Tensor([[n, k] for n in range(2) for k in range(3)])
+    for rest in (4, 5, -1):
+        filled = ms.Tensor([0, rest, rest, 1, 2, rest], ms.int32)
+        same = ms.ops.CTCLoss()(x, full, filled, ms.Tensor([6, 6], ms.int32))
+        np.testing.assert_array_equal(same[0].asnumpy(), loss.asnumpy())
+        np.testing.assert_array_equal(same[1].asnumpy(), slope.asnumpy())
+    np.testing.assert_allclose(loss.asnumpy(), [7.476233, 3.6822872], rtol=1e-5)  # MindSpore's
+    with pytest.raises(ValueError, match=r"'labels_values' in \[0, 4\), but at the end of a sequence"):
+        ms.ops.CTCLoss()(x, short, ms.Tensor([0, 4, 2], ms.int32), ms.Tensor([6, 6], ms.int32))
+
+
 def test_decoder_drops_blanks_and_merges():
     x, lengths = one_hot([[0, 0, 2, 0], [1, 2, 2, 1]]), ms.Tensor([4, 3], ms.int32)
     places, values, shape, total = CTCGreedyDecoder()(x, lengths)

@@ -193,7 +193,7 @@ REFUSED = {
     "order": (ValueError, lambda: ops.derivative(ops.sin, ops.ones(2), 0)),
     "labels": (
         ValueError,
-        lambda: ops.CTCLoss()(ops.ones((2, 1, 2)), ms.Tensor([[0, 0]]), ms.Tensor([1]), ms.Tensor([2])),
+        lambda: ops.CTCLoss()(ops.ones((2, 1, 2)), ms.Tensor([[0, 0], [0, 1]]), ms.Tensor([1, 0]), ms.Tensor([2])),
     ),
     "diagonals": (ValueError, lambda: ops.TridiagonalMatMul()(*[ops.ones((1, 2))] * 3, ops.ones((3, 2)))),
     "diagonal": (ValueError, lambda: ops.ones(3).fill_diagonal(1.0)),
