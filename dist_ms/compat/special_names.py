@@ -62,7 +62,7 @@ _ELSEWHERE = {
     "train.callback": "_set_cur_net=compat.inner.plain_values._set_cur_net",
     "train.callback._callback": (
         "InternalCallbackParam=train.callback.callback.CallbackParameters "
-        "_handle_loss=train.callback.outputs.number_of set_cur_net=compat.inner.plain_values._set_cur_net"
+        "_handle_loss=train.callback.outputs.loss_of set_cur_net=compat.inner.plain_values._set_cur_net"
     ),
     "train.amp": (
         "_config_level=amp.levels._config_level _do_keep_batchnorm_fp32=amp.levels._do_keep_batchnorm_fp32 "
