@@ -9,6 +9,9 @@
 
 #include <math.h>
 #include <stdint.h>
+#ifdef __AVX512F__
+#include <immintrin.h>
+#endif
 
 /* Elements that are put together in lanes; longer rows are halved down to these. */
 #define DM_LEAF 1024
@@ -38,6 +41,23 @@ enum { DM_SUM, DM_PROD, DM_MAX, DM_MIN, DM_SQUARES, DM_MAGNITUDES, DM_NUMBERS, D
 #define DM_NUMBER(x) ((x) != (x) ? 0 : (x))
 #define DM_MAGNITUDE(x) fabs((double) (x))
 
+/* ---- vectors of eight */
+#ifdef __AVX512F__
+static inline __m256 dm_eight_of_bits(const uint16_t *x)
+{
+    const __m256i wide = _mm256_cvtepu16_epi32(_mm_loadu_si128((const __m128i *) x));
+    return _mm256_castsi256_ps(_mm256_slli_epi32(wide, 16));
+}
+
+/* NaNs count as 0. */
+static inline __m256 dm_eight_numbers(__m256 x)
+{
+    return _mm256_and_ps(x, _mm256_cmp_ps(x, x, _CMP_ORD_Q));
+}
+#define DM_EIGHT_NUMBERS(x) dm_eight_numbers(_mm256_loadu_ps(x))
+#define DM_EIGHT_NUMBERS_OF_BITS(x) dm_eight_numbers(dm_eight_of_bits(x))
+#endif
+
 /* ---- floats; -0 changes no sum */
 #define NAME(part) dm_sum_float_##part
 #define T float
@@ -46,6 +66,7 @@ enum { DM_SUM, DM_PROD, DM_MAX, DM_MIN, DM_SQUARES, DM_MAGNITUDES, DM_NUMBERS, D
 #define BOTH DM_PLUS
 #define START -0.0
 #define QUAD
+#define EIGHT _mm256_loadu_ps
 #include "reduction_template.h"
 
 #define NAME(part) dm_prod_float_##part
@@ -146,6 +167,7 @@ enum { DM_SUM, DM_PROD, DM_MAX, DM_MIN, DM_SQUARES, DM_MAGNITUDES, DM_NUMBERS, D
 #define BOTH DM_PLUS
 #define START -0.0
 #define QUAD
+#define EIGHT DM_EIGHT_NUMBERS
 #include "reduction_template.h"
 
 #define NAME(part) dm_numbers_double_##part
@@ -175,6 +197,7 @@ static inline float dm_bits_value(uint16_t x)
 #define BOTH DM_PLUS
 #define START -0.0
 #define QUAD
+#define EIGHT dm_eight_of_bits
 #include "reduction_template.h"
 
 #define NAME(part) dm_numbers_bits_##part
@@ -185,6 +208,7 @@ static inline float dm_bits_value(uint16_t x)
 #define BOTH DM_PLUS
 #define START -0.0
 #define QUAD
+#define EIGHT DM_EIGHT_NUMBERS_OF_BITS
 #include "reduction_template.h"
 
 #define NAME(part) dm_max_bits_##part
