@@ -318,7 +318,12 @@ def adaptive_max_pool2d(input: Tensor, output_size: Any, return_indices: bool = 
         >>> print(*ms.ops.adaptive_max_pool2d(ms.Tensor([[[[1.0, 2.0], [3.0, 4.0]]]]), 1, True))
         [[[[4.]]]] [[[[3]]]]
     """
-    return _max("adaptive_max_pool2d", 2, input, output_size, return_indices)
+    owner = "adaptive_max_pool2d"
+    if output_size is None or (isinstance(output_size, Tensor) and not output_size.ndim):
+        raise TypeError(
+            complaint("output_size", owner, "an int, or a tuple of ints and None", type(output_size).__name__)
+        )
+    return _max(owner, 2, input, output_size, return_indices)
 
 
 @truths("return_indices")

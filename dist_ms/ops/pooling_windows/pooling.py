@@ -169,7 +169,8 @@ class Pick(Primitive):
 
     def forward(self, x: np.ndarray, index: np.ndarray) -> np.ndarray:
         flat = x.reshape(*x.shape[:2], math.prod(x.shape[2:]))
-        return np.take_along_axis(flat, index.reshape(*index.shape[:2], -1), -1).reshape(index.shape)
+        places = index.reshape(*index.shape[:2], math.prod(index.shape[2:]))
+        return np.take_along_axis(flat, places, -1).reshape(index.shape)
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
         return Spread()(dout, inputs[1], inputs[0].shape), None

@@ -51,6 +51,13 @@ def test_zero_windows_and_index_types():
     assert ops.adaptive_max_pool3d(tensor(spaced(1, 1, 5, 7, 3)), 2, True)[1].asnumpy().dtype == np.int32
 
 
+@pytest.mark.parametrize("size", [1, 2, 3])
+def test_maxima_of_no_images(size):
+    none = ops.zeros((0, 3, 3, 3))
+    for found in (ops.adaptive_max_pool2d(none, size), *ops.adaptive_max_pool2d(none, size, True)):
+        assert found.shape == (0, 3, size, size)
+
+
 @pytest.mark.parametrize(
     "call, error",
     [
@@ -62,6 +69,7 @@ def test_zero_windows_and_index_types():
         (lambda x: ops.adaptive_avg_pool1d(ops.reshape(x, (1, 5, 7)), 3), ValueError),
         (lambda x: ops.adaptive_avg_pool1d(ops.reshape(x, (1, 5, 7)), 0), ValueError),
         (lambda x: ops.adaptive_max_pool2d(x, 2, 1), TypeError),
+        (lambda x: ops.adaptive_max_pool2d(x, None), TypeError),
     ],
 )
 def test_errors(call, error):
