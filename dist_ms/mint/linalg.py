@@ -5,12 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from dist_ms import ops
+from dist_ms.common.checks import check_type
+from dist_ms.common.dtype import float32
+from dist_ms.common.error_classes import reads
 from dist_ms.common.tensor import Tensor
+from dist_ms.ops.arguments import tensor
 
 __all__ = ["inv", "matrix_norm", "norm", "qr", "vector_norm"]
 
 inv = ops.inverse
-norm = ops.norm
 
 
 def qr(A: Tensor, mode: str = "reduced") -> tuple[Tensor, Tensor]:
@@ -41,13 +44,60 @@ def qr(A: Tensor, mode: str = "reduced") -> tuple[Tensor, Tensor]:
 def matrix_norm(
     A: Tensor, ord: Any = "fro", dim: Any = (-2, -1), keepdim: bool = False, *, dtype: Any = None
 ) -> Tensor:
-    """`ops.matrix_norm`, with PyTorch's names of its arguments."""
+    """`ops.matrix_norm`, with PyTorch's names of its arguments; norms of singular values are float32.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.mint.linalg.matrix_norm(ms.Tensor([[3.0, 0.0], [0.0, 4.0]], ms.float16), "nuc").dtype)
+        Float32
+    """
+    if ord in ("nuc", 2, -2):
+        return ops.matrix_norm(ops.cast(tensor(A, "A", "matrix_norm"), float32), ord, dim, keepdim)
     return ops.matrix_norm(A, ord, dim, keepdim, dtype=dtype)
 
 
 def vector_norm(x: Tensor, ord: Any = 2, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
     """`ops.vector_norm`, with PyTorch's names of its arguments."""
     return ops.vector_norm(x, ord, dim, keepdim, dtype=dtype)
+
+
+@reads("ndim", owner="linalg.norm")
+def norm(A: Tensor, ord: Any = None, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
+    """A norm of vectors or matrices: of two dimensions, or by the name of a norm of matrices, `matrix_norm`.
+
+    Args:
+        A: a Tensor.
+        ord: the norm, as for `vector_norm` and `matrix_norm`; None for the root of the sum of squares.
+        dim: one dimension for vectors, two for matrices; None for all, of which there may be two if `ord` is given.
+        keepdim: keep the reduced dimensions with length 1.
+        dtype: what the input is cast to first.
+
+    Raises:
+        TypeError: if `A` is no Tensor, or `dim` neither an int nor a tuple or list.
+        ValueError: if there are too many dimensions, or `ord` does not fit them.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.mint.linalg.norm(ms.Tensor([[3.0, 4.0], [6.0, 8.0]]), dim=1))
+        [ 5. 10.]
+    """
+    ndim = tensor(A, "A", "linalg.norm").ndim
+    if dim is None:
+        if ord is not None and ndim > 2:
+            raise ValueError(
+                f"For 'linalg.norm', 'A' must have at most 2 dimensions when 'ord' is given without 'dim', "
+                f"but got {ndim}; name the dimensions."
+            )
+        axes: Any = tuple(range(ndim))
+        if ord is None:
+            return ops.vector_norm(A, 2, axes, keepdim, dtype=dtype)
+    else:
+        axes = (int(dim),) if isinstance(dim, int) else check_type(dim, "dim", "linalg.norm", (int, tuple, list))
+        if len(axes) > 2:
+            raise ValueError(f"For 'linalg.norm', 'dim' must be one or two dimensions, but got {dim}.")
+    if isinstance(ord, str) or (ord is not None and len(axes) == 2):
+        return matrix_norm(A, ord, axes, keepdim, dtype=dtype)
+    return ops.vector_norm(A, 2 if ord is None else ord, axes, keepdim, dtype=dtype)
 
 
 def tensor_norm(input: Tensor, p: Any = "fro", dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
@@ -66,6 +116,7 @@ def tensor_norm(input: Tensor, p: Any = "fro", dim: Any = None, keepdim: bool = 
         5.0
     """
     if p == "nuc":
-        return ops.matrix_norm(input, "nuc", (-2, -1) if dim is None else dim, keepdim, dtype=dtype)
+        ndim = tensor(input, "input", "mint.norm").ndim
+        return matrix_norm(input, "nuc", tuple(range(ndim)) if dim is None else dim, keepdim)
     axes = tuple(dim) if isinstance(dim, list) else dim
     return ops.vector_norm(input, 2 if p == "fro" else p, axes, keepdim, dtype=dtype)

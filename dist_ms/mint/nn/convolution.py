@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from dist_ms.common import dtype as mstype
-from dist_ms.common.checks import check_bool, check_positive_int, check_string
+from dist_ms.common.checks import check_bool, check_int, check_positive_int, check_string
 from dist_ms.common.initializer import HeUniform, Uniform, initializer
 from dist_ms.common.parameter import Parameter
 from dist_ms.common.tensor import Tensor
@@ -177,6 +177,9 @@ class ConvTranspose2d(_Convolution):
         dtype: Any = None,
     ) -> None:
         check_bool(bias, "bias", "ConvTranspose2d")
+        if isinstance(kernel_size, (int, tuple, list)):
+            for size in (kernel_size,) if isinstance(kernel_size, int) else kernel_size:
+                check_int(size, "kernel_size", "ConvTranspose2d")
         super().__init__(
             in_channels, out_channels, kernel_size, stride, padding, dilation, groups, bias, padding_mode, dtype
         )

@@ -13,6 +13,7 @@ from dist_ms.common.tensor import Tensor
 from dist_ms.mint.nn import functional
 from dist_ms.nn.cell import Cell
 from dist_ms.nn.layer.extended.layers import LayerNormExt as LayerNorm
+from dist_ms.ops.arguments import tensor
 
 __all__ = ["BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "GroupNorm", "LayerNorm"]
 
@@ -150,6 +151,8 @@ class GroupNorm(Cell):
         self.bias = _vector("zeros", num_channels, dtype, "bias", affine)
 
     def construct(self, input: Tensor) -> Tensor:
+        if tensor(input, "input", "mint.nn.GroupNorm").ndim < 2:
+            raise RuntimeError(f"For 'GroupNorm', 'input' must have at least 2 dimensions, but got {input.ndim}.")
         return functional.group_norm(input, self.num_groups, self.weight, self.bias, self.eps)
 
     def extend_repr(self) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from dist_ms import ops
 from dist_ms._ext.tape import Kept
 from dist_ms.common import dtype as mstype
 from dist_ms.common.checks import (
@@ -19,7 +20,7 @@ from dist_ms.common.checks import (
     check_type,
     complaint,
 )
-from dist_ms.common.error_classes import bools, scalars
+from dist_ms.common.error_classes import bools, reads, scalars
 from dist_ms.common.initializer import initializer
 from dist_ms.common.parameter import Parameter
 from dist_ms.common.tensor import Tensor
@@ -282,6 +283,7 @@ class LayerNorm(Cell):
         )
 
 
+@reads(x="dtype")
 class GroupNorm(Cell):
     """Normalisation of groups of channels of each sample; see `ops.group_norm`.
 
@@ -335,7 +337,12 @@ class GroupNorm(Cell):
         self.beta = Parameter(initializer(beta_init, num_channels, dtype), "beta", affine)
 
     def construct(self, x: Tensor) -> Tensor:
-        return group_norm(x, self.num_groups, self.gamma, self.beta, self.eps)
+        gamma, beta = self.gamma, self.beta
+        if tensor(x, "x", "GroupNorm").ndim < 2:
+            raise RuntimeError(f"For 'GroupNorm', 'x' must have at least 2 dimensions, but got shape {x.shape}.")
+        if gamma._element != x._element:
+            gamma, beta = ops.cast(gamma, x.dtype), ops.cast(beta, x.dtype)
+        return group_norm(x, self.num_groups, gamma, beta, self.eps)
 
     def extend_repr(self) -> str:
         return f"num_groups={self.num_groups}, num_channels={self.num_channels}"

@@ -131,6 +131,8 @@ class PReLU(Primitive):
                 f"For '{self.name}', 'weight' must have 1 or {channels} elements, one per channel of 'x' "
                 f"{x.shape}, but got shape {weight.shape}."
             )
+        if weight._element != x._element:
+            weight = ops.cast(weight, x.dtype)
         column = ops.reshape(weight, (weight.shape[0], *(1,) * max(x.ndim - 2, 0)) if x.ndim else ())
         return _parametric_relu(x, column)
 

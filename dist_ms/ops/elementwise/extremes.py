@@ -244,11 +244,11 @@ def clamp(input: Tensor, min: Any = None, max: Any = None) -> Tensor:
         max: the largest value, likewise; it wins where `min` is larger.
 
     Returns:
-        Tensor of the broadcast shape and the common type.
+        Tensor of the shape of `input` and the common type.
 
     Raises:
         TypeError: if `input` is no Tensor.
-        ValueError: if both limits are None.
+        ValueError: if both limits are None, or one does not broadcast to the shape of `input`.
 
     Examples:
         >>> import dist_ms as ms
@@ -277,7 +277,13 @@ def clamp(input: Tensor, min: Any = None, max: Any = None) -> Tensor:
     if numbers == given:
         return Clamp(min, max)(input)
     out = input if min is None else maximum(input, min)
-    return out if max is None else minimum(out, max)
+    out = out if max is None else minimum(out, max)
+    if out.shape != input.shape:
+        raise ValueError(
+            f"For 'clamp', 'min' and 'max' must broadcast to the shape {input.shape} of 'input', but got {out.shape} "
+            f"with them."
+        )
+    return out
 
 
 def clip_by_value(x: Any, clip_value_min: Any = None, clip_value_max: Any = None) -> Any:

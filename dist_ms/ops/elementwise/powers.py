@@ -8,7 +8,7 @@ import numpy as np
 
 from dist_ms import ops
 from dist_ms._ext.tape import wanted
-from dist_ms.common.dtype import float64
+from dist_ms.common.dtype import complex128, float64
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops import pointwise
 from dist_ms.ops.arguments import array, floating, not_of
@@ -258,6 +258,7 @@ def float_power(input: Any, exponent: Any) -> Tensor:
             f"but got {type(input).__name__} and {type(exponent).__name__}."
         )
     widened = [
-        ops.cast(x, float64) if isinstance(x, Tensor) and x.array().dtype.kind != "c" else x for x in (input, exponent)
+        ops.cast(x, complex128 if x._element.kind == "c" else float64) if isinstance(x, Tensor) else x
+        for x in (input, exponent)
     ]
     return pow(*widened)

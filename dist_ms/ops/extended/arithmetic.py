@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 
 from dist_ms import ops
-from dist_ms.common.checks import complaint
+from dist_ms.common.checks import check_type, complaint
 from dist_ms.common.tensor import Tensor
-from dist_ms.ops.arguments import tensor
+from dist_ms.ops.arguments import not_of, tensor
+from dist_ms.ops.elementwise.division import true_divide
 
 __all__ = [
     "rmod",
@@ -20,9 +21,11 @@ __all__ = [
     "clamp",
     "clip",
     "clone",
+    "div",
     "divide",
     "equal",
     "fix",
+    "float_power",
     "fmod",
     "frac",
     "isnan",
@@ -74,12 +77,48 @@ def xlogy(input: Tensor, other: Any) -> Tensor:
     return ops.xlogy(tensor(input, "input", "xlogy"), other)
 
 
+def div(input: Any, other: Any, *, rounding_mode: str | None = None) -> Tensor:
+    """`ops.div`, where a `rounding_mode` that is no str has a wrong type.
+
+    Raises:
+        TypeError: if `rounding_mode` is neither a str nor None.
+        ValueError: if it is anything but "floor" and "trunc".
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.mint.div(ms.Tensor([-7, 7]), 2, rounding_mode="floor"))
+        [-4  3]
+    """
+    if rounding_mode is None:
+        return true_divide(input, other)
+    return ops.div(input, other, rounding_mode=check_type(rounding_mode, "rounding_mode", "mint.div", str))
+
+
+def float_power(input: Any, exponent: Any) -> Tensor:
+    """`ops.float_power` of real numbers.
+
+    Raises:
+        TypeError: if one of the two is complex, or neither a Tensor.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.mint.float_power(ms.Tensor([1, 2]), 2))
+        [1. 4.]
+    """
+    for value, name in ((input, "input"), (exponent, "exponent")):
+        if isinstance(not_of(value, "FD", name, "float_power"), complex):
+            raise TypeError(complaint(name, "float_power", "real", value))
+    return ops.float_power(input, exponent)
+
+
 def _kind(value: Any) -> str:
     return value._element.kind if isinstance(value, Tensor) else np.min_scalar_type(value).kind
 
 
 def _scaled(name: str, input: Any, other: Any, alpha: Any) -> Any:
     """alpha times `other`; alpha must be a number, and its kind no wider than that of the two operands' sum."""
+    if isinstance(alpha, Tensor) and not alpha.ndim:
+        alpha = alpha.item()
     if isinstance(alpha, Tensor) or not isinstance(alpha, (int, float)):
         raise TypeError(f"For '{name}', 'alpha' must be a number, but got {type(alpha).__name__}.")
     kinds = {_kind(value) for value in (input, other)}

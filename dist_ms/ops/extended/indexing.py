@@ -9,7 +9,8 @@ import numpy as np
 from dist_ms import ops
 from dist_ms.common.dtype import int64
 from dist_ms.common.tensor import Tensor, wrap
-from dist_ms.ops.arguments import boolean, tensor
+from dist_ms.ops.arguments import boolean, integer, not_of, one_axis, same_rank, tensor
+from dist_ms.ops.picking.scattering_along import added_slices, fits
 from dist_ms.ops.reducing.sorting import KthValue
 from dist_ms.ops.reducing.uniqueness import different
 
@@ -60,7 +61,8 @@ def select(input: Tensor, dim: int, index: int) -> Tensor:
         >>> print(ms.mint.select(ms.Tensor([[1.0, 2.0], [3.0, 4.0]]), 1, 0))
         [1. 3.]
     """
-    dim = dim + tensor(input, "input", "select").ndim if dim < 0 else dim
+    dim = one_axis(dim, "dim", "mint.select", tensor(input, "input", "mint.select").ndim)
+    index = integer(index, "index", "mint.select")
     return ops.squeeze(ops.narrow(input, dim, index + input.shape[dim] if index < 0 else index, 1), dim)
 
 
@@ -72,6 +74,10 @@ def index_select(input: Tensor, dim: int, index: Tensor) -> Tensor:
 def index_add(input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: Any = 1) -> Tensor:
     """Add alpha times the slices of `source` to those of `input` at the places in `index`.
 
+    Raises:
+        TypeError: if `dim` is no int, or `source` of a higher dtype than `input`.
+        ValueError: if the shapes do not fit, or there is no such dimension.
+
     Examples:
         >>> import dist_ms as ms
         >>> x, y = ms.Tensor([1.0, 2.0, 3.0]), ms.Tensor([10.0, 20.0])
@@ -80,9 +86,10 @@ def index_add(input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: 
     """
     for name, value in (("input", input), ("index", index), ("source", source)):
         tensor(value, name, "index_add")
-    places = ops.reshape(index, tuple(-1 if d == dim % input.ndim else 1 for d in range(input.ndim)))
-    added = source if alpha == 1 else ops.mul(source, alpha)
-    return ops.tensor_scatter_elements(input, ops.broadcast_to(places, source.shape), added, dim, "add")
+    fits(input, source, "source", "mint.index_add")
+    same_rank(input, source, "index_add")
+    not_of(index, "BHIL", "index", "index_add")
+    return added_slices("index_add", input, dim, index, source, alpha)
 
 
 def scatter(input: Tensor, dim: int, index: Tensor, src: Any) -> Tensor:

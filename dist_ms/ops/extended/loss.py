@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from dist_ms import ops
+from dist_ms.common.error_classes import reads
 from dist_ms.common.tensor import Tensor
+from dist_ms.ops.arguments import tensor
 
 __all__ = [
     "binary_cross_entropy",
@@ -67,11 +69,12 @@ def kl_div(input: Tensor, target: Tensor, reduction: str = "mean", log_target: b
     return {"none": lambda x: x, "sum": ops.sum, "mean": ops.mean}[reduction](loss)
 
 
+@reads(target="ndim", owner="mint.nll_loss")
 def nll_loss(
     input: Tensor, target: Tensor, weight: Tensor | None = None, ignore_index: int = -100, reduction: str = "mean"
 ) -> Tensor:
     """`ops.nll_loss`, with its first argument named `input` and without smoothing."""
-    return ops.nll_loss(input, target, weight, ignore_index, reduction)
+    return ops.nll_loss(input, tensor(target, "target", "mint.nll_loss"), weight, ignore_index, reduction)
 
 
 def smooth_l1_loss(input: Tensor, target: Tensor, reduction: str = "mean", beta: float = 1.0) -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 from dist_ms import ops
 from dist_ms.common.dtype import bool_, int64
 from dist_ms.common.tensor import Tensor
-from dist_ms.ops.arguments import tensor
+from dist_ms.ops.arguments import integer, integers, tensor
 
 __all__ = [
     "all",
@@ -42,7 +42,9 @@ sum = ops.sum
 
 
 def _axes(dim: Any) -> Any:
-    """The dimensions as `ops` takes them: lists are tuples there."""
+    """The dimensions as `ops` takes them: lists are tuples there, and Tensors ints."""
+    if isinstance(dim, Tensor):
+        return integers(dim, "dim", "mint")
     return tuple(dim) if isinstance(dim, list) else dim
 
 
@@ -51,9 +53,27 @@ def all(input: Tensor, dim: Any = None, keepdim: bool = False) -> Tensor:
     return ops.all(input, _axes(dim), keepdim)
 
 
-def any(input: Tensor, dim: Any = None, keepdim: bool = False) -> Tensor:
-    """`ops.any`, over all dimensions or those in `dim`, an int, tuple or list."""
-    return ops.any(input, _axes(dim), keepdim)
+def any(input: Tensor, dim: Any = (), keepdim: bool = False) -> Tensor:
+    """`ops.any`, over all dimensions, or over one, which may stay with length 1.
+
+    Raises:
+        TypeError: if `dim` is no int, or `keepdim` set without it.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.mint.any(ms.Tensor([[False, True], [False, False]]), 1))
+        [ True False]
+    """
+    if not isinstance(dim, tuple) or dim:
+        return ops.any(input, integer(dim, "dim", "mint.any"), keepdim)
+    _alone("mint.any", keepdim)
+    return ops.any(input)
+
+
+def _alone(name: str, keepdim: Any) -> None:
+    """Refuse what only goes with a dimension."""
+    if keepdim:
+        raise TypeError(f"For '{name}', 'dim' must be an int if 'keepdim' is given, but there is none; name it.")
 
 
 def mean(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
@@ -68,8 +88,18 @@ def mean(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = 
 
 
 def prod(input: Tensor, dim: int | None = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
-    """`ops.prod`, with PyTorch's names of its arguments."""
-    return ops.prod(input, dim, keepdim, dtype)
+    """`ops.prod`, over all dimensions or one.
+
+    Raises:
+        TypeError: if `dim` is no int.
+        ValueError: if there is no such dimension, or `keepdim` is set without one.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.mint.prod(ms.Tensor([[1.0, 2.0], [3.0, 4.0]]), 1))
+        [ 2. 12.]
+    """
+    return ops.prod(input, dim if dim is None else integer(dim, "dim", "mint.prod"), keepdim, dtype)
 
 
 def nansum(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
@@ -99,27 +129,39 @@ def amin(input: Tensor, dim: Any = (), keepdim: bool = False) -> Tensor:
     return ops.amin(input, _axes(dim), keepdim)
 
 
-def _extreme(elementwise: Any, along: Any, over_all: Any, input: Tensor, dim: Any, keepdim: bool, other: Any) -> Any:
+def _extreme(
+    name: str, elementwise: Any, along: Any, over_all: Any, input: Tensor, dim: Any, keepdim: bool, other: Any
+) -> Any:
     """What max and min do: elementwise with a Tensor, of all elements, or values and places along a dimension."""
     if isinstance(dim, Tensor):
+        _alone(name, keepdim)
         return elementwise(input, dim)
     if other is not None:
         return elementwise(input, other)
-    tensor(input, "input", "mint.max, mint.min")
-    return over_all(input) if dim is None else along(input, dim, keepdim)
+    tensor(input, "input", name)
+    if not isinstance(dim, tuple) or dim:
+        return along(input, integer(dim, "dim", name), keepdim)
+    _alone(name, keepdim)
+    if input._element.kind in "bc":
+        raise RuntimeError(f"For '{name}', 'input' must hold real numbers, but got {input.dtype}; cast it first.")
+    return over_all(input)
 
 
-def max(input: Tensor, dim: Any = None, keepdim: bool = False, *, other: Tensor | None = None) -> Any:
+def max(input: Tensor, dim: Any = (), keepdim: bool = False, *, other: Tensor | None = None) -> Any:
     """The greatest element, those along a dimension with their places, or those of two tensors.
 
     Args:
         input: any tensor.
-        dim: None for the greatest of all; an int for values and places along it; a Tensor (or
+        dim: nothing for the greatest of all; an int for values and places along it; a Tensor (or
             `other`) for the greater one of each pair.
         keepdim: keep the reduced dimension with length 1.
 
     Returns:
         Tensor, or a tuple of values and places.
+
+    Raises:
+        TypeError: if `dim` is neither an int nor a Tensor, or `keepdim` set without an int.
+        RuntimeError: if `input` holds bools or complex numbers, and the greatest of all is asked for.
 
     Examples:
         >>> import dist_ms as ms
@@ -127,10 +169,10 @@ def max(input: Tensor, dim: Any = None, keepdim: bool = False, *, other: Tensor 
         >>> print(ms.mint.max(x), *ms.mint.max(x, 1))
         4.0 [3. 4.] [1 0]
     """
-    return _extreme(ops.maximum, ops.max, ops.amax, input, dim, keepdim, other)
+    return _extreme("mint.max", ops.maximum, ops.max, ops.amax, input, dim, keepdim, other)
 
 
-def min(input: Tensor, dim: Any = None, keepdim: bool = False, *, other: Tensor | None = None) -> Any:
+def min(input: Tensor, dim: Any = (), keepdim: bool = False, *, other: Tensor | None = None) -> Any:
     """The least element, those along a dimension with their places, or those of two tensors; see `max`.
 
     Examples:
@@ -139,7 +181,7 @@ def min(input: Tensor, dim: Any = None, keepdim: bool = False, *, other: Tensor 
         >>> print(ms.mint.min(x), *ms.mint.min(x, 1))
         1.0 [1. 2.] [0 1]
     """
-    return _extreme(ops.minimum, ops.min, ops.amin, input, dim, keepdim, other)
+    return _extreme("mint.min", ops.minimum, ops.min, ops.amin, input, dim, keepdim, other)
 
 
 def argmin(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from dist_ms import ops
-from dist_ms.common.checks import complaint
+from dist_ms.common.checks import check_key, complaint
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.images.grid_sampling import grid_sample
 
@@ -26,6 +26,8 @@ def interpolate(
 ) -> Tensor:
     """`ops.interpolate`, where `align_corners` must be None in the modes that have no use for it.
 
+    Anything that Python takes for False is one in `recompute_scale_factor`.
+
     Raises:
         TypeError, ValueError: as `ops.interpolate`; ValueError for an option that does not go with the others.
 
@@ -36,11 +38,12 @@ def interpolate(
         [[[1. 2. 3.]]]
     """
     owner = "interpolate"
+    check_key(mode, "mode", owner)
     if align_corners is not None and mode not in _WITH_CORNERS:
         raise ValueError(complaint("align_corners", owner, f"None with 'mode' {mode!r}", align_corners))
     if recompute_scale_factor and size is not None:
         raise ValueError(complaint("recompute_scale_factor", owner, "None or False when 'size' is given", True))
-    return ops.interpolate(input, size, scale_factor, mode, align_corners, recompute_scale_factor)
+    return ops.interpolate(input, size, scale_factor, mode, align_corners, recompute_scale_factor or None)
 
 
 def upsample(

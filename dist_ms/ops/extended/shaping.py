@@ -6,8 +6,9 @@ from typing import Any
 
 from dist_ms import ops
 from dist_ms.common.checks import check_type
+from dist_ms.common.error_classes import bools
 from dist_ms.common.tensor import Tensor
-from dist_ms.ops.arguments import integer, one_axis, tensor
+from dist_ms.ops.arguments import integer, not_of, one_axis, tensor
 
 __all__ = [
     "broadcast_to",
@@ -35,18 +36,21 @@ __all__ = [
     "diff",
 ]
 
-broadcast_to = ops.broadcast_to
 reshape = ops.reshape
 ravel = ops.ravel
 roll = ops.roll
 tile = ops.tile
-unbind = ops.unbind
 unsqueeze = ops.unsqueeze
+
+
+def broadcast_to(input: Tensor, shape: Any) -> Tensor:
+    """`ops.broadcast_to`, to a tuple or list of lengths."""
+    return ops.broadcast_to(input, check_type(shape, "shape", "mint.broadcast_to", (tuple, list)))
 
 
 def cat(tensors: Any, dim: int = 0) -> Tensor:
     """`ops.cat`, with the axis named `dim`."""
-    return ops.cat(tensors, dim)
+    return ops.cat(tensors, dim if type(dim) is int else integer(dim, "dim", "mint.cat"))
 
 
 concat = cat
@@ -58,18 +62,55 @@ def stack(tensors: Any, dim: int = 0) -> Tensor:
 
 
 def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
-    """`ops.chunk`, with the axis named `dim`."""
-    return ops.chunk(input, integer(chunks, "chunks", "mint.chunk"), dim)
+    """`ops.chunk`, with the axis named `dim`; of nothing there are as many parts as wanted."""
+    chunks, dim = integer(chunks, "chunks", "mint.chunk"), integer(dim, "dim", "mint.chunk")
+    parts = ops.chunk(input, chunks, dim)
+    return parts if input.size or input.shape[dim] else parts * chunks
 
 
 def split(tensor: Tensor, split_size_or_sections: Any, dim: int = 0) -> tuple[Tensor, ...]:
     """`ops.split`, with the axis named `dim`."""
-    return ops.split(tensor, split_size_or_sections, dim)
+    dim = integer(dim, "dim", "mint.split")
+    parts = ops.split(tensor, split_size_or_sections, dim)
+    if not (tensor.size or isinstance(split_size_or_sections, (tuple, list)) or tensor.shape[dim]):
+        raise ValueError(
+            f"For 'split', 'tensor' must not be empty along 'dim' {dim}, but got the shape {tensor.shape}; "
+            f"name the lengths of the parts."
+        )
+    return parts
 
 
 def narrow(input: Tensor, dim: int, start: int, length: int) -> Tensor:
-    """`ops.narrow`, with the axis named `dim`."""
-    return ops.narrow(input, dim, start, length)
+    """`ops.narrow`, with the axis named `dim`; the three numbers are ints or Tensors of one.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.mint.narrow(ms.Tensor([1, 2, 3]), 0, ms.Tensor(1), 2))
+        [2 3]
+    """
+    owner = "mint.narrow"
+    return ops.narrow(
+        input, integer(dim, "dim", owner), integer(start, "start", owner), integer(length, "length", owner)
+    )
+
+
+def unbind(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
+    """`ops.unbind`; there must be something along the dimension.
+
+    Raises:
+        TypeError: if `input` is no Tensor, or `dim` neither an int nor a Tensor of one.
+        ValueError: if there is no such dimension, or its length is 0.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(*ms.mint.unbind(ms.Tensor([[1, 2], [3, 4]])))
+        [1 2] [3 4]
+    """
+    shape = tensor(input, "input", "mint.unbind").shape
+    axis = one_axis(dim, "dim", "mint.unbind", len(shape))
+    if shape and not shape[axis]:
+        raise ValueError(f"For 'unbind', 'input' must not be empty along 'dim' {dim}, but got the shape {shape}.")
+    return ops.unbind(input, axis)
 
 
 def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
@@ -82,8 +123,8 @@ def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
     """
     ndim = tensor(input, "input", "flatten").ndim or 1
     start_dim, end_dim = (
-        one_axis(start_dim, "start_dim", "flatten", ndim),
-        one_axis(end_dim, "end_dim", "flatten", ndim),
+        one_axis(start_dim, "start_dim", "mint.flatten", ndim),
+        one_axis(end_dim, "end_dim", "mint.flatten", ndim),
     )
     return ops.flatten(input, start_dim=start_dim, end_dim=end_dim)
 
@@ -120,8 +161,14 @@ def swapaxes(input: Tensor, axis0: int, axis1: int) -> Tensor:
 
 
 def t(input: Tensor) -> Tensor:
-    """`ops.t` of a Tensor."""
-    return ops.t(tensor(input, "input", "mint.t"))
+    """The transpose of a Tensor: its first two dimensions, if it has them, change places.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> ms.mint.t(ms.ops.ones((2, 3, 4))).shape
+        (3, 2, 4)
+    """
+    return ops.t(input) if tensor(input, "input", "mint.t").ndim < 3 else ops.swapaxes(input, 0, 1)
 
 
 def repeat_interleave(input: Tensor, repeats: Any, dim: int | None = None, *, output_size: int | None = None) -> Tensor:
@@ -162,8 +209,31 @@ def diag(input: Tensor, diagonal: int = 0) -> Tensor:
     return ops.diag_embed(input, diagonal) if input.ndim == 1 else ops.diagonal(input, diagonal)
 
 
+@bools("n", owner="mint.diff")
 def diff(
     input: Tensor, n: int = 1, dim: int = -1, prepend: Tensor | None = None, append: Tensor | None = None
 ) -> Tensor:
-    """`ops.diff`, with PyTorch's names of its arguments."""
-    return ops.diff(input, n, dim, prepend, append)
+    """`ops.diff`, which leaves the input as it is if `n` is 0, and only puts something before and behind it below 0.
+
+    Args:
+        input: a Tensor of numbers, without float64, int16 and complex ones.
+        n: how often: an int, or a Tensor without dimensions.
+        dim: the dimension.
+        prepend, append: what to put before and behind.
+
+    Raises:
+        TypeError: if `input` holds other numbers, or `n` is no int.
+        ValueError: if there is something to put before or behind a scalar.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.mint.diff(ms.Tensor([1, 4, 9]), append=ms.Tensor([20])))
+        [ 3  5 11]
+    """
+    not_of(input, "hdFD", "input", "mint.diff")
+    n = integer(n, "n", "mint.diff")
+    if n == 0:
+        return tensor(input, "input", "mint.diff")
+    if (prepend is not None or append is not None) and not tensor(input, "input", "mint.diff").ndim:
+        raise ValueError("For 'diff', 'input' must have a dimension for 'prepend' and 'append', but got a scalar.")
+    return ops.diff(input, n if n > 0 else 0, dim, prepend, append)

@@ -128,7 +128,7 @@ def group_norm(
         Tensor of the shape and dtype of `input`.
 
     Raises:
-        TypeError: if `num_groups` is no int, or `input` holds no floats.
+        TypeError: if `num_groups` is no int, `input` holds no floats, or a vector another dtype.
         ValueError: if `num_groups` does not divide C, or a vector has another length.
 
     Examples:
@@ -166,12 +166,17 @@ def normalised_groups(
     if recording.policy is not None and data.size:
         input, weight, bias = _of_policy(_GroupNormalisation(num_groups, eps), input, weight, bias)
         data = input.array()
-    fused = data.size and all(v is None or v._element == data.dtype for v in (weight, bias))
+    for vector, argument in ((weight, "weight"), (bias, "bias")):
+        if vector is not None and vector._element != data.dtype:
+            raise TypeError(
+                f"For 'group_norm', '{argument}' must have the dtype of 'input', {input.dtype}, "
+                f"but got {vector.dtype}; cast one of them."
+            )
     ones, zeros = wrap(np.ones(shape[1], data.dtype)), wrap(np.zeros(shape[1], data.dtype))
-    if fused:
+    if data.size:
         both = ones if weight is None else weight, zeros if bias is None else bias
         return _GroupNormalisation(num_groups, eps)(input, *both, kept)
-    out = _GroupNormalisation(num_groups, eps)(input, ones, zeros, kept) if data.size else input + 0
+    out = input + 0
     column = (shape[1], *(1,) * (len(shape) - 2))
     if weight is not None:
         out = out * reshaping.reshape(weight, column)

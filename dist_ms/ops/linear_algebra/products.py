@@ -284,10 +284,9 @@ def lerp(input: Tensor, end: Tensor, weight: Any) -> Tensor:
     if not isinstance(weight, (Tensor, float)):
         raise TypeError(f"For 'lerp', 'weight' must be a Tensor or a float, but got {type(weight).__name__}.")
     input, end = tensor(input, "input", "lerp"), tensor(end, "end", "lerp")
-    if isinstance(weight, float) or weight._element == input._element:
-        return interpolation(input, end, weight)
-    not_of(weight, "?bBhHiIlLqQFD", "weight", "lerp")
-    return add(input, mul(sub(end, input), weight))
+    if isinstance(weight, Tensor) and weight._element != input._element:
+        weight = ops.cast(not_of(weight, "?bBhHiIlLqQFD", "weight", "lerp"), input.dtype)
+    return interpolation(input, end, weight)
 
 
 def addcmul(input: Tensor, tensor1: Tensor, tensor2: Tensor, value: Any = 1) -> Tensor:

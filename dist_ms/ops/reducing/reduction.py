@@ -135,7 +135,8 @@ class ReduceMean(Reduction):
         axis (int or tuple of ints): the dimensions to average over, () for all.
 
     Raises:
-        TypeError: if `axis` holds anything but ints, or `x` holds bools.
+        TypeError: if `axis` holds anything but ints.
+        RuntimeError: if `x` holds bools.
         ValueError: if a dimension is out of range or comes twice.
 
     Examples:
@@ -149,7 +150,9 @@ class ReduceMean(Reduction):
         axes = self.axes(x, axis)
         kind = x.dtype.kind
         if kind == "b":
-            raise TypeError(f"For '{self.name}', the dtype of 'x' must be a number type, but got Bool; cast it first.")
+            raise RuntimeError(
+                f"For '{self.name}', the dtype of 'x' must be a number type, but got Bool; cast it first."
+            )
         count = math.prod([x.shape[a] for a in axes])
         if kind in "iu":
             return np.trunc(x.sum(axes, keepdims=self.keep_dims) / count).astype(x.dtype)
@@ -353,14 +356,19 @@ def prod(input: Tensor, axis: Any = None, keep_dims: bool = False, dtype: Any = 
 
     Raises:
         TypeError: if `input` is no Tensor, `axis` holds anything but ints, or `keep_dims` is no bool.
-        ValueError: if a dimension is out of range or comes twice.
+        ValueError: if a dimension is out of range or comes twice, or `keep_dims` is True without `axis`.
 
     Examples:
         >>> import dist_ms as ms
         >>> print(ms.ops.prod(ms.Tensor([[1.0, 2.0], [3.0, 4.0]]), 1))
         [ 2. 12.]
     """
-    return _prod[boolean(keep_dims, "keep_dims", "prod")](_widened("prod", input, dtype), () if axis is None else axis)
+    keep_dims = boolean(keep_dims, "keep_dims", "prod")
+    if axis is None:
+        if keep_dims:
+            raise ValueError("For 'prod', 'keep_dims' must be False without 'axis', but got True; name the dimensions.")
+        axis = ()
+    return _prod[keep_dims](_widened("prod", input, dtype), axis)
 
 
 def all(input: Tensor, axis: Any = None, keep_dims: bool = False) -> Tensor:

@@ -300,6 +300,11 @@ class SearchSorted(Undifferentiable):
                     f"For '{self.name}', the dtype of '{name}' must be a real number type, but got "
                     f"{from_numpy(found.dtype)}."
                 )
+        if rows.dtype != v.dtype:
+            raise RuntimeError(
+                f"For '{self.name}', 'values' must have the dtype of 'sorted_sequence', {from_numpy(rows.dtype)}, "
+                f"but got {from_numpy(v.dtype)}; cast one of them."
+            )
         if sorter is not None:
             rows = np.take_along_axis(rows, self._places(sorter, rows), -1)
         if rows.ndim != 1 and rows.shape[:-1] != v.shape[:-1]:
@@ -308,7 +313,7 @@ class SearchSorted(Undifferentiable):
                 f"dimension, "
                 f"but got {rows.shape} and {v.shape}."
             )
-        common = np.dtype(np.float32) if rows.dtype == v.dtype and v.dtype in _NARROW else np.result_type(rows, v)
+        common = np.dtype(np.float32) if v.dtype in _NARROW else v.dtype
         if common in _SEARCHED and rows.ndim and self.dtype.np.char in "il":
             out = np.empty(v.shape, self.dtype.np)
             count = math.prod(rows.shape[:-1])
@@ -367,7 +372,8 @@ def searchsorted(
 
     Raises:
         TypeError: if `values` or `sorter` is no Tensor, or a flag no bool.
-        RuntimeError: if bools or complex numbers are to be compared, or `sorter` names other places than the rows have.
+        RuntimeError: if bools or complex numbers, or two dtypes are to be compared, or `sorter` names other places
+            than the rows have.
         ValueError: if the leading dimensions differ, `side` is unknown or contradicts `right`, or `sorter` holds
             no int64.
 

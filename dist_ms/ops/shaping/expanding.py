@@ -46,7 +46,8 @@ class BroadcastTo(Primitive):
         try:
             return broadcast(input, shape)
         except ValueError:
-            raise ValueError(
+            kind = RuntimeError if min(self.shape[:lead], default=0) < -1 else ValueError
+            raise kind(
                 f"For '{self.name}', each dimension of 'input' must be 1 or equal that of 'shape', "
                 f"but got {given} and {self.shape}."
             ) from None
@@ -68,6 +69,7 @@ def broadcast_to(input: Tensor, shape: Any) -> Tensor:
     Raises:
         TypeError: if `shape` holds anything but ints.
         ValueError: if a dimension is neither 1 nor the length wanted.
+        RuntimeError: if the length of a new dimension is below -1.
 
     Examples:
         >>> import dist_ms as ms

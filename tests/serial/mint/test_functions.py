@@ -9,6 +9,7 @@ from dist_ms import mint, ops
 A = np.array([[1.0, -2.0, 3.0], [4.0, 5.0, -6.0]], np.float32)
 B = np.array([[2.0, 3.0, 0.5], [-1.0, 2.0, 4.0]], np.float32)
 X, Y = ms.Tensor(A), ms.Tensor(B)
+F = mint.nn.functional
 
 
 def same(got, want, dtype=None):
@@ -169,6 +170,133 @@ def test_norms():
     same(mint.linalg.norm(X, float("inf"), 1), np.abs(A).max(1))
 
 
+def test_norms_of_singular_values_are_float32():
+    wide = ms.Tensor(A.astype(np.float64))
+    want = np.linalg.norm(A, "nuc")
+    for got in (mint.linalg.norm(wide, "nuc"), mint.linalg.matrix_norm(wide, "nuc", dtype=ms.float64)):
+        same(got, want, ms.float32)
+    same(mint.norm(wide, "nuc"), want, ms.float32)
+
+
+def test_norms_by_what_is_named():
+    same(mint.linalg.norm(X, "nuc"), np.linalg.norm(A, "nuc"))
+    same(mint.linalg.norm(X, 1), np.linalg.norm(A, 1))
+    same(mint.linalg.norm(X, 1, [1]), np.abs(A).sum(1))
+    same(mint.linalg.norm(X, dim=0), np.linalg.norm(A, axis=0))
+    assert mint.linalg.norm(ops.stack([X, Y]), dim=(1, 2), keepdim=True).shape == (2, 1, 1)
+    with pytest.raises(ValueError, match="at most 2 dimensions"):
+        mint.linalg.norm(ops.stack([X, Y]), 1)
+    with pytest.raises(ValueError, match="one or two dimensions"):
+        mint.linalg.norm(X, 1, (0, 1, 1))
+    for dim in (0, True, [1]):
+        with pytest.raises(ValueError, match="two dimensions"):
+            mint.linalg.norm(X, "nuc", dim)
+    with pytest.raises(TypeError, match="'dim'"):
+        mint.linalg.norm(X, 1, "a")
+    with pytest.raises(AttributeError, match="'A' must be a Tensor"):
+        mint.linalg.norm([1.0])
+
+
+def test_numbers_out_of_tensors():
+    one, x = ms.Tensor(1, ms.int32), ms.Tensor([[1, 2, 3], [4, 5, 6]])
+    same(mint.narrow(x, one, one, one), [[2], [5]])
+    same(mint.select(x, one, one), [2, 5])
+    same(mint.unbind(x, one)[2], [3, 6])
+    same(mint.chunk(x, 2, one)[1], [[3], [6]])
+    same(mint.split(x, 2, one)[1], [[3], [6]])
+    same(mint.flatten(ops.stack([x, x]), one), [[1, 2, 3, 4, 5, 6]] * 2)
+    same(mint.diff(x, one), [[1, 1], [1, 1]])
+    with pytest.raises(TypeError, match="'dim' must be an int, but got bool"):
+        mint.narrow(x, True, 0, 1)
+    with pytest.raises(TypeError, match="'dim' must be an int, but got Tensor"):
+        mint.select(x, X, 0)
+
+
+def test_unbind_needs_something_to_unbind():
+    with pytest.raises(ValueError, match="must not be empty"):
+        mint.unbind(ms.Tensor(np.zeros((0, 3), np.float32)))
+
+
+def test_t_turns_the_first_two_dimensions():
+    x = np.arange(24.0).reshape(2, 3, 4)
+    same(mint.t(ms.Tensor(x)), x.swapaxes(0, 1))
+    same(mint.t(X), A.T)
+
+
+def test_a_rounding_mode_of_another_type():
+    same(mint.div(X, 2, rounding_mode="floor"), A // 2)
+    with pytest.raises(TypeError, match="'rounding_mode' must be a str"):
+        mint.div(X, 2, rounding_mode=1)
+    with pytest.raises(ValueError, match="'rounding_mode'"):
+        mint.div(X, 2, rounding_mode="up")
+
+
+@pytest.mark.parametrize("function", [mint.max, mint.min, mint.any])
+def test_keepdim_goes_with_a_dimension(function):
+    for arguments in ({"keepdim": True}, {"dim": None}, {"dim": (0,)}, {"dim": "a"}):
+        with pytest.raises(TypeError, match="'dim' must be an int"):
+            function(X, **arguments)
+
+
+def test_extremes_of_all_are_of_real_numbers():
+    with pytest.raises(TypeError, match="'dim' must be an int"):
+        mint.max(X, Y, True)
+    for x in (ms.Tensor([True]), ms.Tensor([1j], ms.complex64)):
+        with pytest.raises(RuntimeError, match="real numbers"):
+            mint.min(x)
+
+
+def test_any_of_one_dimension():
+    x = ms.Tensor([[True, False], [False, False]])
+    same(mint.any(x), True)
+    same(mint.any(x, 1, True), [[True], [False]])
+
+
+def test_prod_of_one_dimension_or_all():
+    with pytest.raises(TypeError, match="'dim' must be an int"):
+        mint.prod(X, (0, 1))
+    for call in (lambda: mint.prod(X, keepdim=True), lambda: ops.prod(X, None, True)):
+        with pytest.raises(ValueError, match="'keep_dims' must be False without 'axis'"):
+            call()
+
+
+def test_index_add_checks_shapes_and_types():
+    index, x = ms.Tensor([0, 2], ms.int32), ops.zeros((3, 3))
+    same(mint.index_add(x, 1, index, ms.Tensor(np.ones((3, 2), bool))), [[1, 0, 1]] * 3, ms.float32)
+    same(mint.index_add(x, -1, index, ops.ones((3, 2), ms.float16), alpha=2), [[2, 0, 2]] * 3, ms.float32)
+    for dim in (1.5, "a"):
+        with pytest.raises(TypeError, match="must be an int"):
+            mint.index_add(x, dim, index, ops.ones((3, 2)))
+    with pytest.raises(TypeError, match="'source' must fit the dtype"):
+        mint.index_add(x, 1, index, ops.ones((3, 2), ms.float64))
+    with pytest.raises(TypeError, match="'index' must not be UInt8"):
+        mint.index_add(x, 1, ops.cast(index, ms.uint8), ops.ones((3, 2)))
+    for wrong in ((4, 2), (3, 3), (3,), (0, 2)):
+        with pytest.raises(ValueError, match="index_add"):
+            mint.index_add(x, 1, index, ops.ones(wrong))
+    with pytest.raises(ValueError, match="'index' must have at most 1 dimension"):
+        mint.index_add(x, 1, ops.reshape(index, (1, 2)), ops.ones((3, 2)))
+
+
+def test_diff_as_often_as_wanted():
+    x, more = ms.Tensor([1, 3, 2]), ms.Tensor([4, 5])
+    same(mint.diff(x, 0, append=more), [1, 3, 2])
+    same(mint.diff(x, -1, append=more), [1, 3, 2, 4, 5])
+    same(mint.diff(x, True), [2, -1])
+    for kind in (ms.complex64, ms.float64, ms.int16):
+        with pytest.raises(TypeError, match="'input' must not be"):
+            mint.diff(ops.cast(x, kind))
+    with pytest.raises(ValueError, match="must have a dimension"):
+        mint.diff(ms.Tensor(1), prepend=x)
+
+
+def test_a_target_that_is_no_tensor():
+    with pytest.raises(TypeError, match="'target' must be a Tensor"):
+        mint.nn.functional.nll_loss(X, np.array([0, 1]))
+    with pytest.raises(AttributeError, match="'target' must be a Tensor"):
+        mint.nn.functional.nll_loss(X, [0, 1])
+
+
 @pytest.mark.parametrize(
     "function",
     [
@@ -198,3 +326,64 @@ def test_mindspores_own_places_lead_to_the_same_functions():
     assert ops.function.math_func.add is ops.add
     with pytest.raises(AttributeError):
         _ = ops.function.math_func.nothing_ext
+
+
+def test_results_of_several_dtypes_have_the_first():
+    narrow = ops.cast(X, ms.float16)
+    assert F.prelu(narrow, ms.Tensor([0.5, 0.25, 0.5])).dtype == ms.float16
+    assert mint.lerp(narrow, narrow, ops.cast(X, ms.float32)).dtype == ms.float16
+    assert mint.lerp(X, Y, ops.cast(X, ms.float64)).dtype == ms.float32
+
+
+def test_float_powers_are_of_real_numbers():
+    x = ms.Tensor([1j], ms.complex64)
+    assert ops.float_power(x, 2).dtype == ms.complex128
+    for call in (lambda: mint.float_power(x, 2), lambda: mint.float_power(2, x), lambda: mint.float_power(X, 1j)):
+        with pytest.raises(TypeError, match="'float_power'"):
+            call()
+
+
+def test_limits_broadcast_to_the_input():
+    same(F.clamp(X, ms.Tensor([[0.0], [1.0]]), ms.Tensor(2.0)), np.clip(A, [[0], [1]], 2))
+    for limits in ((Y, None), (None, Y)):
+        with pytest.raises(ValueError, match="must broadcast to the shape"):
+            mint.clamp(X[0], *limits)
+
+
+def test_shapes_to_broadcast_to():
+    same(F.broadcast_to(X[0], [2, -1]), np.broadcast_to(A[0], (2, 3)))
+    with pytest.raises(TypeError, match="'shape' must be a tuple or list"):
+        mint.broadcast_to(X[0], ms.Tensor([2, 3]))
+    with pytest.raises(RuntimeError, match="each dimension"):
+        mint.broadcast_to(X[0], (-3, 3))
+
+
+def test_parts_of_nothing():
+    nothing = ops.zeros((0, 2))
+    assert [part.shape for part in mint.chunk(nothing, 3)] == [(0, 2)] * 3
+    assert [part.shape for part in mint.chunk(nothing, 3, 1)] == [(0, 1), (0, 1)]
+    with pytest.raises(ValueError, match="must not be empty"):
+        mint.split(nothing, 3)
+    assert mint.split(nothing, [0])[0].shape == (0, 2)
+
+
+def test_factors_out_of_tensors():
+    same(mint.add(X, Y, alpha=ms.Tensor(2)), A + 2 * B)
+    same(mint.sub(X, Y, alpha=ms.Tensor(2.0)), A - 2 * B)
+    for alpha in (ms.Tensor([2]), ms.Tensor(True)):
+        with pytest.raises(TypeError, match="'alpha'"):
+            mint.add(X, Y, alpha=alpha)
+    same(mint.amax(X, ms.Tensor(1)), A.max(1))
+    with pytest.raises(TypeError, match="'dim' must be an int"):
+        mint.cat([X, Y], X)
+
+
+def test_means_of_bools_are_refused():
+    for mean in (mint.mean, ops.mean):
+        with pytest.raises(RuntimeError, match="must be a number type"):
+            mean(ms.Tensor([True, False]))
+
+
+def test_values_are_searched_in_their_own_dtype():
+    with pytest.raises(RuntimeError, match="'values' must have the dtype of 'sorted_sequence'"):
+        mint.searchsorted(ms.Tensor([1, 2]), ms.Tensor([1.0]))

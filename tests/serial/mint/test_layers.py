@@ -67,6 +67,29 @@ def test_other_norms():
         mint.nn.GroupNorm(3, 4)
 
 
+def test_group_norm_takes_tensors_of_its_dtype():
+    layer = mint.nn.GroupNorm(2, 2)
+    for wrong in ([1.0], None, ops.ones((1, 2, 2), ms.float16)):
+        with pytest.raises(TypeError, match="'input'"):
+            layer(wrong)
+    with pytest.raises(RuntimeError, match="at least 2 dimensions"):
+        layer(ops.ones(()))
+
+
+@pytest.mark.parametrize("size", [True, (1.5, 5), ("a", 5)])
+def test_sizes_of_a_kernel_are_ints(size):
+    with pytest.raises(TypeError, match="'kernel_size' must be an int"):
+        mint.nn.ConvTranspose2d(2, 3, size)
+
+
+def test_options_of_interpolation():
+    x = ms.Tensor([[[1.0, 3.0]]])
+    for nothing in (None, False, 0, {}):
+        close(F.interpolate(x, (4,), recompute_scale_factor=nothing), [[[1, 1, 3, 3]]])
+    with pytest.raises(TypeError, match="'mode' must be hashable"):
+        F.interpolate(x, (4,), mode={})
+
+
 @pytest.mark.parametrize("padding", [0, 1, "same", "valid"])
 @pytest.mark.parametrize("mode", ["zeros", "reflect"])
 def test_convolution(padding, mode):

@@ -128,7 +128,7 @@ BINARY = {
     "ldexp": ops.ldexp,
     "subtract": lambda x, y: ops.subtract(x, y, alpha=2),
     "lerp": lambda x, y: ops.lerp(x, y, x * y),
-    "clamp tensors": lambda x, y: ops.clamp(x, y * 0.9, y * 1.1),
+    "clamp tensors": lambda x, y: ops.clamp(x + 0 * y, y * 0.9, y * 1.1),
     "addcmul": lambda x, y: ops.addcmul(x, y, x, 0.5),
     "addcdiv": lambda x, y: ops.addcdiv(x, y, x, 0.5),
     "where": lambda x, y: ops.where(MASK[0], x, y),
