@@ -114,4 +114,4 @@ from dist_ms.ops.extended.shaping import *
 from dist_ms.mint import distributed, linalg, nn, optim
 from dist_ms.mint import special
 from dist_ms.mint.linalg import tensor_norm as norm
-from dist_ms.ops.extended.activation import softmax
+from dist_ms.ops.extended.reduction import softmax

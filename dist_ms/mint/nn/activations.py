@@ -66,8 +66,8 @@ class ReLU6(FunctionLayer):
         super().__init__(inplace=inplace)
 
 
-class SiLU(FunctionLayer):
-    """`functional.silu` as a layer: `SiLU(inplace)(input)`."""
+class SiLU(FunctionLayer, inputs="x"):
+    """`functional.silu` as a layer: `SiLU(inplace)(x)`."""
 
     def __init__(self, inplace: bool = False) -> None:
         super().__init__(inplace=inplace)
@@ -115,8 +115,8 @@ class Softmax(FunctionLayer):
         super().__init__(dim=dim)
 
 
-class LogSoftmax(FunctionLayer, of="log_softmax"):
-    """`functional.log_softmax` as a layer: `LogSoftmax(dim)(input)`."""
+class LogSoftmax(FunctionLayer, of="log_softmax", inputs="x"):
+    """`functional.log_softmax` as a layer: `LogSoftmax(dim)(x)`."""
 
     def __init__(self, dim: int | None = None) -> None:
         super().__init__(dim=dim)

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from dist_ms.common import dtype as mstype
-from dist_ms.common.checks import check_bool, check_int, check_positive_int, check_string
+from dist_ms.common.checks import check_bool, check_int, check_positive_int, check_string, complaint
 from dist_ms.common.initializer import HeUniform, Uniform, initializer
 from dist_ms.common.parameter import Parameter
 from dist_ms.common.tensor import Tensor
@@ -192,7 +192,31 @@ class ConvTranspose2d(_Convolution):
     def _weight_shape(self) -> tuple[int, ...]:
         return (self.in_channels, self.out_channels // self.groups, *self.kernel_size)
 
-    def construct(self, input: Tensor) -> Tensor:
+    def construct(self, input: Tensor, output_size: Any = None) -> Tensor:
+        """Convolve.
+
+        Args:
+            input: a tensor (N, C, H, W).
+            output_size: the output's (H, W), or whole shape, in place of what `output_padding` makes of it.
+
+        Raises:
+            ValueError: if there is no output of that size, or it has another length.
+        """
+        padding = self.output_padding if output_size is None else self._output_padding(input.shape, output_size)
         return functional.conv_transpose2d(
-            input, self.weight, self.bias, self.stride, self.padding, self.output_padding, self.groups, self.dilation
+            input, self.weight, self.bias, self.stride, self.padding, padding, self.groups, self.dilation
         )
+
+    def _output_padding(self, shape: tuple[int, ...], output_size: Any) -> tuple[int, ...]:
+        """What the smallest output lacks to a size."""
+        if len(output_size) not in (self._rank, len(shape)):
+            wanted = f"{self._rank} or {len(shape)} ints"
+            raise ValueError(complaint("output_size", self.cls_name, wanted, output_size))
+        sizes = tuple(output_size[-self._rank :])
+        geometry = zip(shape[-self._rank :], self.stride, self.padding, self.dilation, self.kernel_size, strict=True)
+        least = [(n - 1) * s - 2 * p + d * (k - 1) + 1 for n, s, p, d, k in geometry]
+        most = [n + s - 1 for n, s in zip(least, self.stride, strict=True)]
+        if not all(low <= n <= high for low, n, high in zip(least, sizes, most, strict=True)):
+            wanted = f"sizes from {least} to {most} for an input of shape {shape}"
+            raise ValueError(complaint("output_size", self.cls_name, wanted, output_size))
+        return tuple(n - low for n, low in zip(sizes, least, strict=True))

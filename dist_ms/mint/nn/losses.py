@@ -20,7 +20,7 @@ __all__ = [
 ]
 
 
-class BCELoss(FunctionLayer, of="binary_cross_entropy"):
+class BCELoss(FunctionLayer, of="binary_cross_entropy", inputs="input target"):
     """`functional.binary_cross_entropy` as a layer: `BCELoss(weight, reduction)(input, target)`."""
 
     def __init__(self, weight: Tensor | None = None, reduction: str = "mean") -> None:
@@ -28,7 +28,7 @@ class BCELoss(FunctionLayer, of="binary_cross_entropy"):
         super().__init__(weight=weight, reduction=reduction)
 
 
-class BCEWithLogitsLoss(FunctionLayer, of="binary_cross_entropy_with_logits"):
+class BCEWithLogitsLoss(FunctionLayer, of="binary_cross_entropy_with_logits", inputs="input target"):
     """`functional.binary_cross_entropy_with_logits` as a layer.
 
     `BCEWithLogitsLoss(weight, reduction, pos_weight)(input, target)`.
@@ -38,42 +38,42 @@ class BCEWithLogitsLoss(FunctionLayer, of="binary_cross_entropy_with_logits"):
         super().__init__(weight=weight, reduction=reduction, pos_weight=pos_weight)
 
 
-class KLDivLoss(FunctionLayer, of="kl_div"):
+class KLDivLoss(FunctionLayer, of="kl_div", inputs="input target"):
     """`functional.kl_div` as a layer: `KLDivLoss(reduction, log_target)(input, target)`."""
 
     def __init__(self, reduction: str = "mean", log_target: bool = False) -> None:
         super().__init__(reduction=reduction, log_target=log_target)
 
 
-class SmoothL1Loss(FunctionLayer, of="smooth_l1_loss"):
+class SmoothL1Loss(FunctionLayer, of="smooth_l1_loss", inputs="input target"):
     """`functional.smooth_l1_loss` as a layer: `SmoothL1Loss(reduction, beta)(input, target)`."""
 
     def __init__(self, reduction: str = "mean", beta: float = 1.0) -> None:
         super().__init__(reduction=reduction, beta=beta)
 
 
-class MSELoss(FunctionLayer, of="mse_loss"):
+class MSELoss(FunctionLayer, of="mse_loss", inputs="input target"):
     """`functional.mse_loss` as a layer: `MSELoss(reduction)(input, target)`."""
 
     def __init__(self, reduction: str = "mean") -> None:
         super().__init__(reduction=reduction)
 
 
-class L1Loss(FunctionLayer, of="l1_loss"):
-    """`functional.l1_loss` as a layer: `L1Loss(reduction)(input, target)`."""
+class L1Loss(FunctionLayer, of="l1_loss", inputs="logits labels"):
+    """`functional.l1_loss` as a layer: `L1Loss(reduction)(logits, labels)`."""
 
     def __init__(self, reduction: str = "mean") -> None:
         super().__init__(reduction=reduction)
 
 
-class SoftMarginLoss(FunctionLayer, of="soft_margin_loss"):
-    """`functional.soft_margin_loss` as a layer: `SoftMarginLoss(reduction)(input, target)`."""
+class SoftMarginLoss(FunctionLayer, of="soft_margin_loss", inputs="logits labels"):
+    """`functional.soft_margin_loss` as a layer: `SoftMarginLoss(reduction)(logits, labels)`."""
 
     def __init__(self, reduction: str = "mean") -> None:
         super().__init__(reduction=reduction)
 
 
-class CosineEmbeddingLoss(FunctionLayer, of="cosine_embedding_loss"):
+class CosineEmbeddingLoss(FunctionLayer, of="cosine_embedding_loss", inputs="input1 input2 target"):
     """`functional.cosine_embedding_loss` as a layer.
 
     `CosineEmbeddingLoss(margin, reduction)(input1, input2, target)`.
@@ -83,7 +83,7 @@ class CosineEmbeddingLoss(FunctionLayer, of="cosine_embedding_loss"):
         super().__init__(margin=margin, reduction=reduction)
 
 
-class NLLLoss(FunctionLayer, of="nll_loss"):
+class NLLLoss(FunctionLayer, of="nll_loss", inputs="input target"):
     """`functional.nll_loss` as a layer: `NLLLoss(weight, ignore_index, reduction)(input, target)`."""
 
     def __init__(self, weight: Tensor | None = None, ignore_index: int = -100, reduction: str = "mean") -> None:

@@ -1,4 +1,4 @@
-"""Padding, unfolding and interpolating layers in PyTorch's form."""
+"""Unfolding and interpolating layers in PyTorch's form."""
 
 from __future__ import annotations
 
@@ -10,53 +10,15 @@ from dist_ms.mint.nn.function_layer import FunctionLayer
 from dist_ms.nn.cell import Cell
 from dist_ms.nn.layer.image import PixelShuffle
 from dist_ms.nn.layer.image import Upsample as PlainUpsample
-from dist_ms.nn.layer.padding import (
-    ConstantPad1d,
-    ConstantPad2d,
-    ConstantPad3d,
-    ReflectionPad1d,
-    ReflectionPad2d,
-    ReflectionPad3d,
-    ReplicationPad1d,
-    ReplicationPad2d,
-    ReplicationPad3d,
-    ZeroPad2d,
-)
 
 __all__ = [
-    "ConstantPad1d",
-    "ConstantPad2d",
-    "ConstantPad3d",
     "Fold",
     "PixelShuffle",
-    "ReflectionPad1d",
-    "ReflectionPad2d",
-    "ReflectionPad3d",
-    "ReplicationPad1d",
-    "ReplicationPad2d",
-    "ReplicationPad3d",
     "Unfold",
     "Upsample",
     "UpsamplingBilinear2d",
     "UpsamplingNearest2d",
-    "ZeroPad1d",
-    "ZeroPad2d",
-    "ZeroPad3d",
 ]
-
-
-class ZeroPad1d(ConstantPad1d):
-    """`ConstantPad1d` with zeros: an int, or (left, right)."""
-
-    def __init__(self, padding: Any) -> None:
-        super().__init__(padding, 0)
-
-
-class ZeroPad3d(ConstantPad3d):
-    """`ConstantPad3d` with zeros: an int, or (left, right, top, bottom, front, back)."""
-
-    def __init__(self, padding: Any) -> None:
-        super().__init__(padding, 0)
 
 
 class Fold(FunctionLayer):
@@ -80,12 +42,12 @@ class Unfold(FunctionLayer):
 class Upsample(PlainUpsample):
     """`functional.interpolate` as a layer.
 
-    `Upsample(size, scale_factor, mode, align_corners, recompute_scale_factor)(x)`
+    `Upsample(size, scale_factor, mode, align_corners, recompute_scale_factor)(input)`
     """
 
-    def construct(self, x: Tensor) -> Tensor:
+    def construct(self, input: Tensor) -> Tensor:
         return functional.interpolate(
-            x, self.size, self.scale_factor, self.mode, self.align_corners, self.recompute_scale_factor
+            input, self.size, self.scale_factor, self.mode, self.align_corners, self.recompute_scale_factor
         )
 
 

@@ -8,6 +8,7 @@ from dist_ms import ops
 from dist_ms.common.dtype import bool_, int64
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import integer, integers, tensor
+from dist_ms.ops.extended import activation
 
 __all__ = [
     "all",
@@ -100,6 +101,17 @@ def prod(input: Tensor, dim: int | None = None, keepdim: bool = False, *, dtype:
         [ 2. 12.]
     """
     return ops.prod(input, dim if dim is None else integer(dim, "dim", "mint.prod"), keepdim, dtype)
+
+
+def softmax(input: Tensor, dim: int, dtype: Any = None) -> Tensor:
+    """`mint.nn.functional.softmax`, where `dim` must be given.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.mint.softmax(ms.ops.zeros((1, 2)), 1))
+        [[0.5 0.5]]
+    """
+    return activation.softmax(input, dim, dtype)
 
 
 def nansum(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:

@@ -186,21 +186,25 @@ def test_embedding_and_dropout():
 def test_sampling():
     close(mint.nn.UpsamplingNearest2d(scale_factor=2.0)(IMAGE), IMAGE.asnumpy().repeat(2, 2).repeat(2, 3))
     close(mint.nn.UpsamplingBilinear2d((6, 6))(IMAGE), IMAGE)
-    close(mint.nn.ZeroPad1d((1, 0))(LINE), np.pad(LINE.asnumpy(), ((0, 0), (0, 0), (1, 0))))
     counts = mint.nn.Fold((6, 6), 2)(mint.nn.Unfold(2)(ops.ones_like(IMAGE)))
     assert counts.asnumpy()[0, 0, 0].tolist() == [1, 2, 2, 2, 2, 1]
 
 
-def test_loss_layers_take_input_and_target_by_name():
+def test_loss_layers_take_their_inputs_by_name():
     x, t = ms.Tensor([[1.0, 3.0]]), ms.Tensor([[2.0, 5.0]])
     close(mint.nn.MSELoss("sum")(input=x, target=t), 5.0)
-    close(mint.nn.L1Loss()(input=x, target=t), 1.5)
-    close(mint.nn.SoftMarginLoss()(input=x, target=t), np.log1p(np.exp([-2.0, -15.0])).mean())
+    close(mint.nn.L1Loss()(logits=x, labels=t), 1.5)
+    close(mint.nn.SoftMarginLoss()(logits=x, labels=t), np.log1p(np.exp([-2.0, -15.0])).mean())
     log = F.log_softmax(x, 1)
     label = ms.Tensor([1], ms.int32)
     close(mint.nn.NLLLoss()(input=log, target=label), np.log1p(np.exp(-2.0)))
     close(mint.nn.CrossEntropyLoss()(input=x, target=label), np.log1p(np.exp(-2.0)))
-    close(mint.nn.CosineEmbeddingLoss(0.5)(x, x, ms.Tensor([-1])), 0.5)
+    close(mint.nn.CosineEmbeddingLoss(0.5)(input1=x, input2=x, target=ms.Tensor([-1])), 0.5)
+    close(mint.nn.SiLU()(x=x), F.silu(x))
+    with pytest.raises(TypeError, match="'x'"):
+        mint.nn.SiLU()(input=x)
+    with pytest.raises(TypeError, match="'target'"):
+        mint.nn.MSELoss()(x)
 
 
 @pytest.mark.parametrize("axis", [0, 1])
@@ -226,6 +230,40 @@ def test_layers_that_nn_has_in_this_form_are_its_own():
     }.items():
         assert getattr(mint.nn, name) is own
     close(mint.nn.ReLU()(input=LINE), nn.ReLU()(LINE))
+
+
+def test_padding():
+    close(mint.nn.ZeroPad1d([1, 0])(LINE), np.pad(LINE.asnumpy(), ((0, 0), (0, 0), (1, 0))))
+    close(mint.nn.ConstantPad1d((1, -1), 0.5)(input=LINE)[..., 0], 0.5)
+    around = ((0, 0), (0, 0), (1, 1), (2, 0))
+    close(mint.nn.ReflectionPad2d((2, 0, 1, 1))(IMAGE), np.pad(IMAGE.asnumpy(), around, "reflect"))
+    close(mint.nn.ReplicationPad2d((2, 0, 1, 1))(IMAGE), np.pad(IMAGE.asnumpy(), around, "edge"))
+    for make, error in (
+        (lambda: mint.nn.ReplicationPad2d((0, 1)), ValueError),
+        (lambda: mint.nn.ReflectionPad1d(0), ValueError),
+        (lambda: mint.nn.ReflectionPad1d("a"), ValueError),
+        (lambda: mint.nn.ConstantPad1d((1.0, 1), 0.5), TypeError),
+    ):
+        with pytest.raises(error, match="'padding"):
+            make()
+
+
+def test_the_size_of_a_transposed_convolution():
+    layer = mint.nn.ConvTranspose2d(4, 3, 3, stride=2, padding=1)
+    out = layer(IMAGE)
+    assert out.shape == (2, 3, 11, 11)
+    larger = layer(IMAGE, output_size=(12, 11))
+    close(larger[:, :, :11], out)
+    assert layer(IMAGE, output_size=(2, 3, 12, 12)).shape == (2, 3, 12, 12)
+    for size in ((13, 11), (10, 11), (11,)):
+        with pytest.raises(ValueError, match="'output_size' must be"):
+            layer(IMAGE, output_size=size)
+
+
+def test_softmax_outside_functional_wants_its_dimension():
+    close(mint.softmax(LINE, dim=1), F.softmax(LINE, 1))
+    with pytest.raises(TypeError, match="'dim'"):
+        mint.softmax(LINE)
 
 
 def test_zeros_around_three_dimensions():

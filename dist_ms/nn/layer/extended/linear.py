@@ -17,7 +17,7 @@ __all__ = ["Linear"]
 
 
 class Linear(Cell):
-    """A fully connected layer: out = input weight^T + bias.
+    """A fully connected layer: out = x weight^T + bias.
 
     Parameters are `weight` (out_features, in_features) and `bias` (out_features,), uniform in
     +-1 / sqrt(in_features) unless given.
@@ -71,8 +71,8 @@ class Linear(Cell):
             raise ValueError(complaint(f"{name}_init", self.cls_name, f"a Tensor of shape {shape}", init.shape))
         return Parameter(initializer(init, shape, dtype), name=name)
 
-    def construct(self, input: Tensor) -> Tensor:
-        return ops.dense(input, self.weight, self.bias)
+    def construct(self, x: Tensor) -> Tensor:
+        return ops.dense(x, self.weight, self.bias)
 
     def extend_repr(self) -> str:
         text = f"input_features={self.in_features}, output_features={self.out_features}"
