@@ -144,13 +144,13 @@ class FastGelu(Cell):
 
 
 class Sigmoid(Cell):
-    """`ops.sigmoid` as a layer: `Sigmoid()(input)`."""
+    """`ops.sigmoid` as a layer: `Sigmoid()(x)`."""
 
     def __init__(self) -> None:
         super().__init__()
 
-    def construct(self, input: Tensor) -> Tensor:
-        return ops.sigmoid(input)
+    def construct(self, x: Tensor) -> Tensor:
+        return ops.sigmoid(x)
 
 
 class Tanh(Cell):

@@ -334,6 +334,10 @@ class CellDict(_Container):
         if args:
             self.update(args[0])
 
+    def set_grad(self, requires_grad: bool = True) -> Cell:  # not `flag`, in MindSpore either
+        """Mark this cell and its children as ones whose gradient is taken. Returns the cell."""
+        return super().set_grad(requires_grad)
+
     def __getitem__(self, key: str) -> Cell:
         return self._cells[key]
 

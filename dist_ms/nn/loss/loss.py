@@ -99,7 +99,11 @@ class L1Loss(LossBase):
 
 
 class MAELoss(L1Loss):
-    """The mean absolute error; the same as `L1Loss`."""
+    """The mean absolute error; the same as `L1Loss`: `MAELoss(reduction)(logits, label)`."""
+
+    def construct(self, logits: Tensor, label: Tensor) -> Tensor:
+        check_tensors(self.cls_name, logits=logits, label=label)
+        return ops.l1_loss(logits, label, self.reduction)
 
 
 class MSELoss(LossBase):
@@ -179,7 +183,7 @@ class BCELoss(LossBase):
 class BCEWithLogitsLoss(LossBase):
     """`ops.binary_cross_entropy_with_logits` as a layer.
 
-    `BCEWithLogitsLoss(reduction, weight, pos_weight)(logits, labels)`.
+    `BCEWithLogitsLoss(reduction, weight, pos_weight)(input, target)`.
     """
 
     def __init__(self, reduction: str = "mean", weight: Tensor | None = None, pos_weight: Tensor | None = None) -> None:
@@ -189,9 +193,9 @@ class BCEWithLogitsLoss(LossBase):
                 tensor(given, name, self.cls_name)
         self.weight, self.pos_weight = weight, pos_weight
 
-    def construct(self, logits: Tensor, labels: Tensor) -> Tensor:
-        check_tensors(self.cls_name, logits=logits, labels=labels)
-        return ops.binary_cross_entropy_with_logits(logits, labels, self.weight, self.pos_weight, self.reduction)
+    def construct(self, input: Tensor, target: Tensor) -> Tensor:
+        check_tensors(self.cls_name, input=input, target=target)
+        return ops.binary_cross_entropy_with_logits(input, target, self.weight, self.pos_weight, self.reduction)
 
 
 class KLDivLoss(LossBase):

@@ -114,8 +114,8 @@ class SoftMarginLoss(LossBase):
 class TripletMarginLoss(LossBase):
     """`ops.triplet_margin_loss` as a layer.
 
-    `TripletMarginLoss(p, swap, eps, reduction, margin)(x, positive, negative, margin=None)`.
-    A margin given with the call stands in for the layer's.
+    `TripletMarginLoss(p, swap, eps, reduction, margin)(x, positive, negative, margin=1.0)`.
+    A margin given with the call counts where the layer's is 1.0, as in MindSpore.
     """
 
     def __init__(
@@ -125,6 +125,6 @@ class TripletMarginLoss(LossBase):
         self.p, self.swap, self.eps, self.margin = p, swap, eps, margin  # looked at in the call, as MindSpore does
         self.reduction = reduction
 
-    def construct(self, x: Tensor, positive: Tensor, negative: Tensor, margin: float | None = None) -> Tensor:
-        chosen = self.margin if margin is None else margin
+    def construct(self, x: Tensor, positive: Tensor, negative: Tensor, margin: float = 1.0) -> Tensor:
+        chosen = margin if self.margin == 1.0 else self.margin
         return ops.triplet_margin_loss(x, positive, negative, chosen, self.p, self.eps, self.swap, self.reduction)

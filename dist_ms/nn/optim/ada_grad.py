@@ -59,6 +59,10 @@ class Adagrad(Optimizer):
         self._positive = accum > 0
         self.accum = self.states("accum", fill=accum)
 
+    def construct(self, grads: Any) -> Any:
+        """Update every parameter; `grads` is what other optimizers call `gradients`."""
+        return super().construct(grads)
+
     def rule_states(self, index: int) -> tuple[Parameter, ...]:
         """The sum of squares of one parameter."""
         return (self.accum[index],)

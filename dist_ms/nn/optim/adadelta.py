@@ -61,6 +61,10 @@ class Adadelta(Optimizer):
         self.accum = self.states("accum")
         self.accum_update = self.states("accum_update")
 
+    def construct(self, grads: Any) -> Any:
+        """Update every parameter; `grads` is what other optimizers call `gradients`."""
+        return super().construct(grads)
+
     def update_one(self, index: int, param: Parameter, grad: Tensor, lr: float, weight_decay: float) -> None:
         """Update one parameter and its running squares in place."""
         states = [self.accum[index], self.accum_update[index]]

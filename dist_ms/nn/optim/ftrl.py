@@ -83,6 +83,10 @@ class FTRL(Optimizer):
         if not self.is_group:
             self.decay_flags = (True,) * self.param_length
 
+    def construct(self, grads: Any) -> Any:
+        """Update every parameter; `grads` is what other optimizers call `gradients`."""
+        return super().construct(grads)
+
     def rule_states(self, index: int) -> tuple[Parameter, ...]:
         """The sums of one parameter."""
         return self.moments[index], self.linear[index]

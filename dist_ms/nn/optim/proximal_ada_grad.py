@@ -66,6 +66,10 @@ class ProximalAdagrad(Optimizer):
         self.use_locking = check_bool(use_locking, "use_locking", "ProximalAdagrad")
         self.accum = self.states("accum", fill=accum)
 
+    def construct(self, grads: Any) -> Any:
+        """Update every parameter; `grads` is what other optimizers call `gradients`."""
+        return super().construct(grads)
+
     def rule_states(self, index: int) -> tuple[Parameter, ...]:
         """The sum of squares of one parameter."""
         return (self.accum[index],)

@@ -41,18 +41,18 @@ class Invert(Bijector):
         """The bijector."""
         return self._bijector
 
-    def forward(self, value: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+    def forward(self, x: Tensor, *args: Any, **kwargs: Any) -> Tensor:
         """Turn the bijector back."""
-        return self.bijector.inverse(value, *args, **kwargs)
+        return self.bijector.inverse(x, *args, **kwargs)
 
-    def inverse(self, value: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+    def inverse(self, y: Tensor, *args: Any, **kwargs: Any) -> Tensor:
         """Apply the bijector."""
-        return self.bijector.forward(value, *args, **kwargs)
+        return self.bijector.forward(y, *args, **kwargs)
 
-    def forward_log_jacobian(self, value: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+    def forward_log_jacobian(self, x: Tensor, *args: Any, **kwargs: Any) -> Tensor:
         """The logarithm of the slope of the bijector's way back."""
-        return self.bijector.inverse_log_jacobian(value, *args, **kwargs)
+        return self.bijector.inverse_log_jacobian(x, *args, **kwargs)
 
-    def inverse_log_jacobian(self, value: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+    def inverse_log_jacobian(self, y: Tensor, *args: Any, **kwargs: Any) -> Tensor:
         """The logarithm of the bijector's slope."""
-        return self.bijector.forward_log_jacobian(value, *args, **kwargs)
+        return self.bijector.forward_log_jacobian(y, *args, **kwargs)

@@ -48,6 +48,14 @@ def test_wrappers(layer, function, inputs, reduction):
         layer(reduction="foo")(*inputs)
 
 
+def test_the_margin_of_triplets_is_that_of_the_call_where_the_layers_is_one():
+    def with_margin(margin):
+        return float(ops.triplet_margin_loss(X, Y, P, margin=margin))
+
+    assert float(nn.TripletMarginLoss()(X, Y, P, margin=2.0)) == with_margin(2.0)
+    assert float(nn.TripletMarginLoss(margin=3.0)(X, Y, P, margin=2.0)) == with_margin(3.0)
+
+
 def test_options():
     assert np.array_equal(
         nn.CrossEntropyLoss(W, 1, "sum", 0.1)(X, LABELS).asnumpy(),
