@@ -70,7 +70,7 @@ class CTCLoss(Primitive):
     The last class stands for no label. The gradient is that by the scores: their softmax minus the posterior.
 
     Args:
-        preprocess_collapse_repeated: must be False: labels that repeat count each.
+        preprocess_collapse_repeated: whether labels that repeat count once; else each counts.
         ctc_merge_repeated: must be True: equal classes that follow each other count once.
         ignore_longer_outputs_than_inputs: whether sequences with more labels than times count as 0.
 
@@ -101,8 +101,7 @@ class CTCLoss(Primitive):
         ctc_merge_repeated: bool = True,
         ignore_longer_outputs_than_inputs: bool = False,
     ) -> None:
-        if check_bool(preprocess_collapse_repeated, "preprocess_collapse_repeated", self.name):
-            raise ValueError(f"For '{self.name}', 'preprocess_collapse_repeated' must be False: collapse them first.")
+        self.collapses = check_bool(preprocess_collapse_repeated, "preprocess_collapse_repeated", self.name)
         if not check_bool(ctc_merge_repeated, "ctc_merge_repeated", self.name):
             raise ValueError(f"For '{self.name}', 'ctc_merge_repeated' must be True.")
         self.ignore_longer = check_bool(
@@ -130,7 +129,7 @@ class CTCLoss(Primitive):
                 f"For '{self.name}', 'sequence_length' must be in [0, {time}] and 'labels_values' in "
                 f"[0, {classes - 1}), but at the end of a sequence, but got {lengths} and {labels}."
             )
-        rows = [row for row, _ in found]
+        rows = [row[np.diff(row, prepend=-1) != 0] if self.collapses else row for row, _ in found]
         counts = np.array([len(row) for row in rows], np.int64)
         lengths = lengths.astype(np.int64)
         if (counts > lengths).any() and not self.ignore_longer:

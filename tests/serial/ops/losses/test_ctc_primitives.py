@@ -1,4 +1,4 @@
-"""CTCLossV2, CTCGreedyDecoder and the maps between data formats."""
+"""CTCLoss, CTCLossV2, CTCGreedyDecoder and the maps between data formats."""
 
 import numpy as np
 import pytest
@@ -48,6 +48,20 @@ def test_loss_is_that_of_the_function_with_its_gradient():
     assert ms.grad(lambda v: CTCLossV2()(v, *rest)[0].sum())(x).asnumpy().any()
     with pytest.raises(ValueError, match="reduction"):
         CTCLossV2(reduction="mean")
+
+
+def sparse_loss(labels, **options):
+    """The loss of a sequence and of an empty one, and their gradient."""
+    x = np.repeat(np.random.RandomState(0).randn(5, 1, 4), 2, 1).astype(np.float32)
+    places = ms.Tensor([[0, i] for i in range(len(labels))])
+    with_lengths = ms.Tensor(labels, ms.int32), ms.Tensor([5, 5], ms.int32)
+    return [out.asnumpy() for out in ops.CTCLoss(**options)(ms.Tensor(x), places, *with_lengths)]
+
+
+def test_labels_that_repeat_may_count_once():
+    once = {"preprocess_collapse_repeated": True}
+    np.testing.assert_array_equal(sparse_loss([0, 0, 1, 1, 0], **once)[0], sparse_loss([0, 1, 0])[0])
+    assert sparse_loss([0, 0])[0][0] != sparse_loss([0, 0], **once)[0][0]
 
 
 def test_format_maps():
