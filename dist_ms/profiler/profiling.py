@@ -233,7 +233,7 @@ class profile:
             device_id: must be None.
 
         Returns:
-            JSON: per name a list of rows, one for each combination of shapes.
+            JSON: per name a list of rows, one for each combination of shapes, and `"device_id"`, which is "0".
 
         Raises:
             TypeError: if `op_name` is something else.
@@ -246,11 +246,11 @@ class profile:
             raise ValueError(complaint("op_name", "op_analyse", "names that are not empty", repr(op_name)))
         rows = by_operation(self._recorder.spans)
         keys = ("input_shape", "op_occurrences", "op_total_time(us)", "op_avg_time(us)")
-        found = {
+        found: dict[str, Any] = {
             name: [{"op_side": "cpu", **{key: row[key] for key in keys}} for row in rows if row["op_type"] == name]
             for name in names
         }
-        return json.dumps(found)
+        return json.dumps({**found, "device_id": "0"})
 
 
 class Profiler(profile):

@@ -86,6 +86,7 @@ def test_files(tmp_path):
     assert json.loads((made / "profiler_metadata.json").read_text()) == {"who": "me", "numbers": [1, 2]}
     found = json.loads(prof.op_analyse(["Exp", "None"]))
     assert [row["op_occurrences"] for row in found["Exp"]] in ([2, 1], [1, 2]) and found["None"] == []
+    assert found["device_id"] == "0"
 
 
 def test_what_operations_compute_and_move(tmp_path):
