@@ -80,10 +80,10 @@ class NeighborExchange(Primitive):
                 )
         self.recv_type, self.group = recv_type, check_group_name(group, self.name)
 
-    def __call__(self, tensors: Any) -> tuple:
-        if not isinstance(tensors, (tuple, list)):
-            raise TypeError(f"For '{self.name}', the input must be a tuple of Tensors, but got {tensors!r}.")
-        return super().__call__(*tensors)
+    def __call__(self, tensor: Any) -> tuple:
+        if not isinstance(tensor, (tuple, list)):
+            raise TypeError(f"For '{self.name}', the input must be a tuple of Tensors, but got {tensor!r}.")
+        return super().__call__(*tensor)
 
     def forward(self, *arrays: np.ndarray) -> tuple:
         """Exchange."""

@@ -84,6 +84,8 @@ def number_array(value: Any, d: np.dtype) -> np.ndarray:
 class Binary(BinaryGate, Primitive):
     """An elementwise operation on two tensors, or a tensor and a number."""
 
+    takes = "input other"
+
     def operands(self, input: Any, other: Any) -> tuple:
         """Bring operands into form of which one is neither a Tensor nor a plain number, or none is a Tensor."""
         if not isinstance(input, Tensor):
@@ -97,6 +99,13 @@ class Binary(BinaryGate, Primitive):
     def mismatch(self, input: Any, other: Any, error: ValueError) -> ValueError:
         """The error to raise for a ValueError of `forward`."""
         return mismatch(self.name, input, other, error)
+
+
+class NamedBinary(Binary):
+    """A Binary whose operands have names of their own, in `takes`."""
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return super().__call__(*(self.arguments(args, kwargs) if kwargs else args))
 
 
 def operand(value: Any, name: str, owner: str) -> Any:

@@ -54,6 +54,7 @@ class Primitive(Gate):
     keeps: tuple | None = None
     keeps_output: bool = False
     joins: str = ""
+    takes: str = ""  # the names of a call's arguments, where they are not those of `forward`'s parameters
 
     def __init__(self, name: str | None = None) -> None:
         if name is not None:
@@ -75,13 +76,20 @@ class Primitive(Gate):
 
     def array_given(self, place: int = 0) -> TypeError:
         """The error to raise for a NumPy array as an input, the first if none is told, which MindSpore refuses, too."""
-        name = list(inspect.signature(self.forward).parameters)[place]
+        name = list(self.call_signature().parameters)[place]
         return TypeError(f"For '{self.name}', '{name}' must be a Tensor, but got ndarray; make a Tensor of it.")
 
+    def call_signature(self) -> inspect.Signature:
+        """The parameters of a call."""
+        if not self.takes:
+            return inspect.signature(self.forward)
+        kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+        return inspect.Signature([inspect.Parameter(name, kind) for name in self.takes.split()])
+
     def arguments(self, args: tuple, kwargs: dict) -> tuple:
-        """Put keyword arguments in their places, by the names of `forward`'s parameters."""
+        """Put keyword arguments in their places, by the names in `takes` or of `forward`'s parameters."""
         try:
-            bound = inspect.signature(self.forward).bind(*args, **kwargs)
+            bound = self.call_signature().bind(*args, **kwargs)
         except TypeError as error:
             raise TypeError(f"For '{self.name}', {error}.") from None
         bound.apply_defaults()
@@ -204,7 +212,7 @@ class Primitive(Gate):
         return self.add_prim_attr("recompute_mode", mode)
 
     def __repr__(self) -> str:
-        hidden = ("name", "attrs", "input_names", "output_names", "instance_name")
+        hidden = ("name", "attrs", "takes", "input_names", "output_names", "instance_name")
         attributes = ", ".join(f"{k}={v}" for k, v in vars(self).items() if not k.startswith("_") and k not in hidden)
         return f"Prim[{self.name}]<{attributes}>" if attributes else f"Prim[{self.name}]"
 

@@ -44,6 +44,7 @@ _SELU_SCALE, _SELU_ALPHA = 1.0507009873554805, 1.6732632423543772
 class ReLU6(Elementwise):
     """`relu6` as a primitive: `ReLU6()(x)`."""
 
+    takes = "x"
     function = "clip"
     # From 0 to 6; the slope is 0 at 0 and 1 at 6.
     _options = (0.0, 6.0, 0.0, 1.0)
@@ -75,6 +76,7 @@ class Threshold(Elementwise):
 class CeLU(Elementwise):
     """`celu` as a primitive: `CeLU(alpha)(x)`."""
 
+    takes = "x"
     function = "exponential_linear"
 
     def __init__(self, alpha: float = 1.0) -> None:
@@ -94,6 +96,7 @@ class CeLU(Elementwise):
 class Elu(Elementwise):
     """`elu` as a primitive: `Elu(alpha)(input_x)`."""
 
+    takes = "input_x"
     function = "exponential_linear"
 
     def __init__(self, alpha: float = 1.0) -> None:
@@ -120,21 +123,21 @@ class SeLU(Elementwise):
 
 
 class PReLU(Primitive):
-    """`prelu` as a primitive: `PReLU()(x, weight)`."""
+    """`prelu` as a primitive: `PReLU()(input, weight)`."""
 
-    def __call__(self, x: Tensor, weight: Tensor) -> Tensor:
-        for given, name in ((x, "x"), (weight, "weight")):
+    def __call__(self, input: Tensor, weight: Tensor) -> Tensor:
+        for given, name in ((input, "input"), (weight, "weight")):
             arguments.floating(arguments.tensor(given, name, self.name).array(), name, self.name, complex_too=False)
-        channels = x.shape[1] if x.ndim > 1 else 1
+        channels = input.shape[1] if input.ndim > 1 else 1
         if weight.shape not in ((1,), (channels,)):
             raise ValueError(
-                f"For '{self.name}', 'weight' must have 1 or {channels} elements, one per channel of 'x' "
-                f"{x.shape}, but got shape {weight.shape}."
+                f"For '{self.name}', 'weight' must have 1 or {channels} elements, one per channel of 'input' "
+                f"{input.shape}, but got shape {weight.shape}."
             )
-        if weight._element != x._element:
-            weight = ops.cast(weight, x.dtype)
-        column = ops.reshape(weight, (weight.shape[0], *(1,) * max(x.ndim - 2, 0)) if x.ndim else ())
-        return _parametric_relu(x, column)
+        if weight._element != input._element:
+            weight = ops.cast(weight, input.dtype)
+        column = ops.reshape(weight, (weight.shape[0], *(1,) * max(input.ndim - 2, 0)) if input.ndim else ())
+        return _parametric_relu(input, column)
 
 
 class ParametricReLU(Primitive):

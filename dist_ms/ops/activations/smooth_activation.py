@@ -103,6 +103,7 @@ class Mish(Elementwise):
 class FastGeLU(Elementwise):
     """`fast_gelu` as a primitive: `FastGeLU()(x)`."""
 
+    takes = "x"
     function = "fast_gelu"
     _options = (1.702,)
 

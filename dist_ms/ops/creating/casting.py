@@ -15,22 +15,22 @@ __all__ = ["Cast", "cast", "type_as"]
 
 
 class Cast(Primitive):
-    """`cast` as a primitive: `Cast()(input, dtype)`."""
+    """`cast` as a primitive: `Cast()(input_x, dtype)`."""
 
     keeps = ()
 
-    def __call__(self, input: Any, dtype: Any) -> Tensor:
+    def __call__(self, input_x: Any, dtype: Any) -> Tensor:
         if not isinstance(dtype, Number):
             raise TypeError(f"For 'Cast', 'dtype' must be a dist_ms dtype, but got {dtype!r}.")
-        if not isinstance(input, (Tensor, bool, int, float, complex, np.generic)):
-            raise TypeError(f"For 'Cast', 'input' must be a Tensor or a number, but got {type(input).__name__}.")
-        return super().__call__(as_tensor(input), dtype.np)
+        if not isinstance(input_x, (Tensor, bool, int, float, complex, np.generic)):
+            raise TypeError(f"For 'Cast', 'input_x' must be a Tensor or a number, but got {type(input_x).__name__}.")
+        return super().__call__(as_tensor(input_x), dtype.np)
 
     @quiet
-    def forward(self, input: np.ndarray, dtype: np.dtype) -> np.ndarray:
-        if input.dtype.kind == "c" and dtype.kind not in "cb":
-            input = input.real
-        return converted(input, dtype)
+    def forward(self, input_x: np.ndarray, dtype: np.dtype) -> np.ndarray:
+        if input_x.dtype.kind == "c" and dtype.kind not in "cb":
+            input_x = input_x.real
+        return converted(input_x, dtype)
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
         return cast(dout, inputs[0].dtype), None

@@ -29,10 +29,10 @@ __all__ = [
 
 
 class Zeros(Primitive):
-    """`zeros` as a primitive: `Zeros()(shape, dtype)`."""
+    """`zeros` as a primitive: `Zeros()(size, dtype)`."""
 
-    def __call__(self, shape: Any, dtype: Number | None = None) -> Tensor:
-        return creation.zeros(shape, dtype)
+    def __call__(self, size: Any, dtype: Number | None = None) -> Tensor:
+        return creation.zeros(size, dtype)
 
 
 class Ones(Primitive):

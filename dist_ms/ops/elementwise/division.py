@@ -12,7 +12,7 @@ from dist_ms.common.error_classes import raises
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops import pointwise
 from dist_ms.ops.arguments import one_of
-from dist_ms.ops.broadcasting import Binary, promote, reduce_to
+from dist_ms.ops.broadcasting import Binary, NamedBinary, promote, reduce_to
 from dist_ms.ops.elementwise.arithmetic import conjugate, mul, neg
 from dist_ms.ops.elementwise.comparison import not_equal
 from dist_ms.ops.pointwise import apply, select
@@ -168,7 +168,7 @@ class FloorDiv(Binary):
         return reduce_to(dx, inputs[0]), reduce_to(dx, inputs[1])
 
 
-class TruncateDiv(FloorDiv):
+class TruncateDiv(NamedBinary, FloorDiv):
     """The quotient cut toward zero; the gradient is zero.
 
     Call:
@@ -181,13 +181,15 @@ class TruncateDiv(FloorDiv):
         [-3  3]
     """
 
+    takes = "x y"
+
     @quiet
     def forward(self, x: Any, y: Any) -> np.ndarray:
         x, y = promote(x, y)
         return _truncated(x, y) if x.dtype.kind in "biu" else apply(np.trunc, apply(np.divide, x, y))
 
 
-class FloorMod(Binary):
+class FloorMod(NamedBinary):
     """The remainder of the division rounded down; it has the sign of the divisor.
 
     Call:
@@ -202,6 +204,8 @@ class FloorMod(Binary):
         >>> print(ms.ops.floor_mod(ms.Tensor([-7, 7]), 3))
         [2 1]
     """
+
+    takes = "x y"
 
     def forward(self, x: Any, y: Any) -> np.ndarray:
         return pointwise.floor_mod(*self._numbers(x, y))
@@ -274,8 +278,9 @@ true_divide, div_no_nan, xdivy = Div(), DivNoNan(), Xdivy()
 floor_divide, floor_mod = FloorDiv(), FloorMod()
 truncate_div, truncate_mod = TruncateDiv(), TruncateMod()
 floor_div = floordiv = tensor_floordiv = floor_divide
-floormod = tensor_mod = remainder = floor_mod
-fmod = truncate_mod
+floormod = tensor_mod = floor_mod
+remainder, fmod = FloorMod(), TruncateMod()
+remainder.takes = fmod.takes = "input other"
 tensor_div = RealDiv()
 
 

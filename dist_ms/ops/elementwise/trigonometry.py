@@ -365,7 +365,9 @@ def as_floats(x: Tensor) -> Tensor:
 
 sin, cos, tan, asin, acos, atan = Sin(), Cos(), Tan(), Asin(), ACos(), Atan()
 sinh, cosh, asinh, acosh, atanh = Sinh(), Cosh(), Asinh(), Acosh(), Atanh()
-arcsin, arccos, arctan, arcsinh, arccosh, arctanh = asin, acos, atan, asinh, acosh, atanh
+arccos, arctan, arcsinh, arccosh, arctanh = acos, atan, asinh, acosh, atanh
+arcsin = Asin()
+arcsin.takes = "x"
 atan2 = arctan2 = Atan2()
 sinc = Sinc()
 

@@ -76,7 +76,7 @@ class ResizeBilinearV2(_Resize):
         half_pixel_centers: whether elements are squares whose outer edges coincide.
 
     Call:
-        x (Tensor): (N, C, H, W).
+        image (Tensor): (N, C, H, W).
         size (tuple): the new height and width.
 
     Raises:
@@ -89,8 +89,8 @@ class ResizeBilinearV2(_Resize):
         [[[[1. 2. 3. 3.]]]]
     """
 
-    def __call__(self, x: Tensor, size: Any) -> Tensor:
-        return self._resized(x, size, lambda n, m: linear_at(n, self._places(n, m)))
+    def __call__(self, image: Tensor, size: Any) -> Tensor:
+        return self._resized(image, size, lambda n, m: linear_at(n, self._places(n, m)))
 
 
 class ResizeBicubic(_Resize):
@@ -108,13 +108,13 @@ class ResizeBicubic(_Resize):
         [[[[1.      1.5     2.      2.09375]]]]
     """
 
-    def __call__(self, images: Tensor, size: Any) -> Tensor:
+    def __call__(self, image: Tensor, size: Any) -> Tensor:
         half = self.half_pixel_centers
         return self._resized(
-            images,
+            image,
             size,
             lambda n, m: cubic_at(n, self._places(n, m), -0.5 if half else -0.75, not half, 1024),
-            "images",
+            "image",
         )
 
 
@@ -130,7 +130,7 @@ class ResizeNearestNeighborV2(_Resize):
         [[[[1. 1. 3. 3.]]]]
     """
 
-    def __call__(self, x: Tensor, size: Any) -> Tensor:
+    def __call__(self, image: Tensor, size: Any) -> Tensor:
         def matrix(length: int, count: int) -> np.ndarray:
             place = self._places(length, count)
             if self.align_corners:
@@ -139,7 +139,7 @@ class ResizeNearestNeighborV2(_Resize):
                 place = place + 0.5
             return np.eye(length)[np.clip(np.floor(place), 0, length - 1).astype(np.int64)]
 
-        return self._resized(x, size, matrix)
+        return self._resized(image, size, matrix)
 
 
 class ResizeNearestNeighbor(ResizeNearestNeighborV2):
@@ -161,8 +161,8 @@ class ResizeNearestNeighbor(ResizeNearestNeighborV2):
         check_type(size, "size", self.name, (tuple, list))
         self.size = integers(size, "size", self.name)
 
-    def __call__(self, x: Tensor) -> Tensor:
-        return super().__call__(x, self.size)
+    def __call__(self, input_x: Tensor) -> Tensor:
+        return super().__call__(input_x, self.size)
 
 
 class ResizeLinear1D(_Resize):

@@ -171,12 +171,12 @@ def qr(input: Tensor, mode: str = "reduced") -> tuple:
 
 
 class Geqrf(Undifferentiable):
-    """`geqrf` as a primitive: `Geqrf()(x)`."""
+    """`geqrf` as a primitive: `Geqrf()(input)`."""
 
-    def forward(self, x: np.ndarray) -> tuple:
-        not_of(x, "FD", "x", self.name)
-        y, tau = np.linalg.qr(_matrices(self.name, x), mode="raw")
-        return np.swapaxes(y, -1, -2).astype(x.dtype), tau.astype(x.dtype)
+    def forward(self, input: np.ndarray) -> tuple:
+        not_of(input, "FD", "input", self.name)
+        y, tau = np.linalg.qr(_matrices(self.name, input), mode="raw")
+        return np.swapaxes(y, -1, -2).astype(input.dtype), tau.astype(input.dtype)
 
 
 def geqrf(input: Tensor) -> tuple:

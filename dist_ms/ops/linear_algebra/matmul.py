@@ -128,8 +128,8 @@ class BatchMatMul(MatMul):
         transpose_b: transpose the second matrices before.
 
     Call:
-        input (Tensor): (..., m, k), or (..., k, m) with `transpose_a`.
-        mat2 (Tensor): (..., k, n), or (..., n, k) with `transpose_b`; the same dtype.
+        x (Tensor): (..., m, k), or (..., k, m) with `transpose_a`.
+        y (Tensor): (..., k, n), or (..., n, k) with `transpose_b`; the same dtype.
 
     Raises:
         TypeError: if the dtypes differ, or are bool.
@@ -142,6 +142,7 @@ class BatchMatMul(MatMul):
         (3, 2, 2)
     """
 
+    takes = "x y"
     batched = True
 
     def check_ranks(self, first: int, second: int) -> None:

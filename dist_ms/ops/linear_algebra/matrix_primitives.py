@@ -119,17 +119,17 @@ class FillDiagonal(Primitive):
 
 
 class MatrixExp(Primitive):
-    """`matrix_exp` as a primitive: `MatrixExp()(x)`."""
+    """`matrix_exp` as a primitive: `MatrixExp()(input)`."""
 
-    def forward(self, x: np.ndarray) -> np.ndarray:
-        if x.dtype.kind != "c":
-            arguments.floating(x, "x", self.name)
-        if x.ndim < 2 or x.shape[-1] != x.shape[-2]:
-            raise ValueError(complaint("x", self.name, "square matrices", f"shape {x.shape}"))
-        if not x.size:
-            return x.copy()
-        wide = x.astype(np.float32) if x.dtype.itemsize == 2 else x
-        return routines.expm(wide).astype(x.dtype, copy=False)
+    def forward(self, input: np.ndarray) -> np.ndarray:
+        if input.dtype.kind != "c":
+            arguments.floating(input, "input", self.name)
+        if input.ndim < 2 or input.shape[-1] != input.shape[-2]:
+            raise ValueError(complaint("input", self.name, "square matrices", f"shape {input.shape}"))
+        if not input.size:
+            return input.copy()
+        wide = input.astype(np.float32) if input.dtype.itemsize == 2 else input
+        return routines.expm(wide).astype(input.dtype, copy=False)
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> Tensor:
         # exp of ((A, E), (0, A)) has the derivative of exp in the direction E as its upper right block.

@@ -431,10 +431,10 @@ class Lerp(_Named):
 
 
 class Cross(Primitive):
-    """`cross` as a primitive: `Cross(dim)(x1, x2)`."""
+    """`cross` as a primitive: `Cross(dim)(input, other)`."""
 
     def __init__(self, dim: int = -65530) -> None:
         self.dim = dim
 
-    def __call__(self, x1: Tensor, x2: Tensor) -> Tensor:
-        return cross(x1, x2, self.dim)
+    def __call__(self, input: Tensor, other: Tensor) -> Tensor:
+        return cross(input, other, self.dim)

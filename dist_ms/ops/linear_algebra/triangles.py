@@ -316,10 +316,10 @@ def diag(input: Tensor) -> Tensor:
 
 
 class Diag(Primitive):
-    """`diag` as a primitive: `Diag()(input_x)`."""
+    """`diag` as a primitive: `Diag()(input)`."""
 
-    def __call__(self, input_x: Tensor) -> Tensor:
-        return diag(input_x)
+    def __call__(self, input: Tensor) -> Tensor:
+        return diag(input)
 
 
 class DiagPart(Primitive):

@@ -45,22 +45,22 @@ class _Reduced(Primitive):
 
 
 class BinaryCrossEntropy(_Reduced):
-    """`binary_cross_entropy` as a primitive: `BinaryCrossEntropy(reduction)(logits, labels, weight)`."""
+    """`binary_cross_entropy` as a primitive: `BinaryCrossEntropy(reduction)(input, target, weight)`."""
 
-    def __call__(self, logits: Tensor, labels: Tensor, weight: Tensor | None = None) -> Tensor:
-        return binary_cross_entropy(logits, labels, weight, self.reduction)
+    def __call__(self, input: Tensor, target: Tensor, weight: Tensor | None = None) -> Tensor:
+        return binary_cross_entropy(input, target, weight, self.reduction)
 
 
 class BCEWithLogitsLoss(_Reduced):
     """`binary_cross_entropy_with_logits` as a primitive.
 
-    `BCEWithLogitsLoss(reduction)(input, target, weight, pos_weight)`.
+    `BCEWithLogitsLoss(reduction)(input, target, weight, posWeight)`.
     """
 
     def __call__(
-        self, input: Tensor, target: Tensor, weight: Tensor | None = None, pos_weight: Tensor | None = None
+        self, input: Tensor, target: Tensor, weight: Tensor | None = None, posWeight: Tensor | None = None
     ) -> Tensor:
-        return binary_cross_entropy_with_logits(input, target, weight, pos_weight, self.reduction)
+        return binary_cross_entropy_with_logits(input, target, weight, posWeight, self.reduction)
 
 
 class SigmoidCrossEntropyWithLogits(Primitive):

@@ -254,10 +254,10 @@ def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
 
 
 class MaskedScatter(Primitive):
-    """`masked_scatter` as a primitive: `MaskedScatter()(x, mask, updates)`."""
+    """`masked_scatter` as a primitive: `MaskedScatter()(input, mask, source)`."""
 
-    def __call__(self, x: Tensor, mask: Tensor, updates: Tensor) -> Tensor:
-        return masked_scatter(x, mask, updates)
+    def __call__(self, input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
+        return masked_scatter(input, mask, source)
 
 
 def _mask(name: str, mask: Tensor) -> np.ndarray:

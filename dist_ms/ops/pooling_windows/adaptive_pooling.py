@@ -219,6 +219,9 @@ class AdaptiveMaxPool2D(_AdaptiveMaximumWithIndices):
     def __init__(self, output_size: Any) -> None:
         super().__init__(2, output_size, "AdaptiveMaxPool2D")
 
+    def __call__(self, input: Tensor) -> tuple:
+        return super().__call__(input)
+
 
 def _check_1d(owner: str, input: Any, output_size: Any) -> int:
     """Require (N, C, L) with a length the output size divides."""

@@ -147,10 +147,10 @@ class MaxUnpool2D(Primitive):
     _rank, _format = 2, "NCHW"
 
     def __init__(
-        self, ksize: Any, strides: Any = 0, pads: Any = 0, output_shape: Any = (), data_format: str | None = None
+        self, ksize: Any, strides: Any = 0, pads: Any = 0, output_shape: Any = (), data_format: str = "NCHW"
     ) -> None:
         self.ksize, self.strides, self.pads, self.output_shape = ksize, strides, pads, output_shape
-        self.data_format = one_of(data_format or self._format, "data_format", self.name, (self._format,))
+        self.data_format = one_of(data_format, "data_format", self.name, (self._format,))
 
     def __call__(self, x: Tensor, argmax: Tensor) -> Tensor:
         put = unpooling.max_unpool2d if self._rank == 2 else unpooling.max_unpool3d
@@ -171,3 +171,8 @@ class MaxUnpool3D(MaxUnpool2D):
     """
 
     _rank, _format = 3, "NCDHW"
+
+    def __init__(
+        self, ksize: Any, strides: Any = 0, pads: Any = 0, output_shape: Any = (), data_format: str = "NCDHW"
+    ) -> None:
+        super().__init__(ksize, strides, pads, output_shape, data_format)

@@ -187,6 +187,7 @@ class Argmin(Argmax):
         output_type: int32 or int64.
     """
 
+    takes = "x"
     choose, checked = staticmethod(np.argmin), staticmethod(countable)
 
 

@@ -113,6 +113,7 @@ class UnsortedSegmentMax(UnsortedSegmentSum):
         [3. 2.]
     """
 
+    takes = "x segment_ids num_segments"
     keeps = (0, 1)
     keeps_output = True
     ufunc = np.maximum
@@ -162,6 +163,7 @@ class UnsortedSegmentProd(UnsortedSegmentSum):
         [3. 2.]
     """
 
+    takes = "x segment_ids num_segments"
     keeps = (0, 1)
     ufunc = np.multiply
 

@@ -28,29 +28,26 @@ __all__ = [
 
 @plain("input_perm")
 class Transpose(Primitive):
-    """`transpose` as a primitive: `Transpose()(input, input_perm)`."""
+    """`transpose` as a primitive: `Transpose()(input, dims)`."""
 
     keeps = ()
 
-    def __call__(self, input: Tensor, input_perm: Any) -> Tensor:
-        if type(input_perm) is not tuple:
-            if isinstance(input_perm, int):
-                raise TypeError(
-                    f"For '{self.name}', 'input_perm' must be a tuple or list of ints, but got {input_perm}."
-                )
-            input_perm = integers(input_perm, "input_perm", self.name)
-        return apply(self, input, input_perm)
+    def __call__(self, input: Tensor, dims: Any) -> Tensor:
+        if type(dims) is not tuple:
+            if isinstance(dims, int):
+                raise TypeError(f"For '{self.name}', 'dims' must be a tuple or list of ints, but got {dims}.")
+            dims = integers(dims, "dims", self.name)
+        return apply(self, input, dims)
 
-    def forward(self, input: np.ndarray, input_perm: tuple) -> np.ndarray:
+    def forward(self, input: np.ndarray, dims: tuple) -> np.ndarray:
         try:
-            return input.transpose(input_perm)
+            return input.transpose(dims)
         except (ValueError, TypeError, AttributeError):
             ndim = array(input, "input", self.name).ndim
-        for axis in input_perm:
-            one_axis(axis, "input_perm", self.name, ndim)
+        for axis in dims:
+            one_axis(axis, "dims", self.name, ndim)
         raise ValueError(
-            f"For '{self.name}', 'input_perm' must name each of the {ndim} dimensions of 'input' once, "
-            f"but got {input_perm}."
+            f"For '{self.name}', 'dims' must name each of the {ndim} dimensions of 'input' once, but got {dims}."
         )
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:

@@ -15,7 +15,7 @@ from dist_ms import ops
 from dist_ms.common.error_classes import plain
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import array, floating, integer, integral, not_of, one_dtype, tensor
-from dist_ms.ops.broadcasting import Binary, promote, reduce_to
+from dist_ms.ops.broadcasting import Binary, NamedBinary, promote, reduce_to
 from dist_ms.ops.elementwise.arithmetic import add, mul, neg, square, sub
 from dist_ms.ops.elementwise.exponentials import exp
 from dist_ms.ops.kernels import pointwise, special
@@ -265,7 +265,7 @@ class I0(Primitive):
         return apply(special.i0, floating(input, "input", self.name, complex_too=False))
 
 
-class Heaviside(Binary):
+class Heaviside(NamedBinary):
     """0 below 0, `values` at 0, 1 above 0; without a gradient.
 
     Call:
@@ -279,6 +279,7 @@ class Heaviside(Binary):
     """
 
     differentiable = False
+    takes = "input values"
 
     def forward(self, input: Any, values: Any) -> np.ndarray:
         one_dtype(self.name, "iufV", input=input, values=values)
@@ -346,8 +347,10 @@ class Lcm(Gcd):
     combine = staticmethod(np.lcm)
 
 
-class _CopySign(Binary):
+class _CopySign(NamedBinary):
     """The absolute value of the first operand with the sign of the second."""
+
+    takes = "x other"
 
     @quiet
     def forward(self, x: Any, other: Any) -> np.ndarray:

@@ -62,8 +62,8 @@ def become(self: Tensor, new: Tensor, name: str) -> Tensor:
 def _in_place(name: str, function: Callable) -> Callable:
     """The method `name_` that puts a function's result in the tensor's place."""
 
-    def method(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
-        return become(self, function(self, *args, **kwargs), f"{name}_")
+    def method(input: Tensor, *args: Any, **kwargs: Any) -> Tensor:  # a function of ops, too
+        return become(input, function(input, *args, **kwargs), f"{name}_")
 
     method.__name__, method.__qualname__ = f"{name}_", f"Tensor.{name}_"
     method.__doc__ = f"Put the result of `{name}` in the tensor's place, and return the tensor."
@@ -180,11 +180,11 @@ def index_copy_(self: Tensor, dim: int, index: Tensor, tensor: Tensor) -> Tensor
 def _drawn(name: str, draw: Callable) -> Callable:
     """A method that fills the tensor with random numbers."""
 
-    def method(self: Tensor, *args: Any, generator: Any = None, **kwargs: Any) -> Tensor:
-        d = self.array().dtype
+    def method(input: Tensor, *args: Any, generator: Any = None, **kwargs: Any) -> Tensor:  # a function of ops, too
+        d = input.array().dtype
         source = source_for(name, generator.seed() if generator is not None else None)
-        values = draw(source, self.shape, d if d.kind in "fV" else np.dtype(np.float32), *args, **kwargs)
-        return become(self, wrap(np.asarray(values).astype(d, copy=False)), name)
+        values = draw(source, input.shape, d if d.kind in "fV" else np.dtype(np.float32), *args, **kwargs)
+        return become(input, wrap(np.asarray(values).astype(d, copy=False)), name)
 
     method.__name__, method.__qualname__ = name, f"Tensor.{name}"
     method.__doc__ = f"Fill the tensor with random numbers ({name[:-1]} distribution), and return it."

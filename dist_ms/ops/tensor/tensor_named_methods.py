@@ -101,5 +101,29 @@ def bernoulli(self: Tensor, p: Any = None, seed: int | None = None, *, generator
     return ops.bernoulli(self, self if p is None else p, seed)
 
 
-for _method in (approximate_equal, bernoulli, bitwise_right_shift, diag, float_power, qr):
+def multiply(self: Tensor, value: Any) -> Tensor:
+    """Return the products of the elements and others; see `ops.multiply`.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.Tensor([1, 2]).multiply(value=3))
+        [3 6]
+    """
+    return ops.multiply(self, value)
+
+
+def reverse_sequence(self: Tensor, seq_lengths: Tensor, seq_dim: int = 0, batch_dim: int = 0) -> Tensor:
+    """Turn the first elements of each row round; see `ops.reverse_sequence`.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.Tensor([[1, 2], [3, 4]]).reverse_sequence(ms.Tensor([1, 2]), batch_dim=1))
+        [[1 4]
+         [3 2]]
+    """
+    return ops.reverse_sequence(self, seq_lengths, seq_dim, batch_dim)
+
+
+_METHODS = (approximate_equal, bernoulli, bitwise_right_shift, diag, float_power, multiply, qr, reverse_sequence)
+for _method in _METHODS:
     setattr(Tensor, _method.__name__, _method)

@@ -138,3 +138,31 @@ def test_older_names_of_functions(name, function):
 
 def test_a_sum_of_several():
     check(ops.accumulate_n([ms.Tensor(ANY), ms.Tensor(OTHER), ms.Tensor(ANY)]), 2 * ANY.astype(np.float64) + OTHER)
+
+
+BY_NAME = {
+    "floor_mod": ({"x": ABOVE, "y": OTHER}, np.remainder),
+    "fmod": ({"input": ABOVE, "other": OTHER}, np.fmod),
+    "remainder": ({"input": ABOVE, "other": OTHER}, np.remainder),
+    "truncate_mod": ({"x": ABOVE, "y": OTHER}, np.fmod),
+    "copysign": ({"x": ABOVE, "other": OTHER}, np.copysign),
+    "arcsin": ({"x": OTHER / 100}, np.arcsin),
+}
+
+
+@pytest.mark.parametrize("name", BY_NAME)
+def test_operands_by_the_names_that_mindspore_has_for_them(name):
+    operands, function = BY_NAME[name]
+    found = getattr(ops, name)(**{key: ms.Tensor(value) for key, value in operands.items()})
+    np.testing.assert_allclose(found.asnumpy(), function(*operands.values()), rtol=1e-5, atol=1e-5)
+    with pytest.raises(TypeError, match=f"For '.*', .*'{next(iter(operands))}'"):
+        getattr(ops, name)(unknown=ms.Tensor(ABOVE))
+
+
+def test_inputs_of_primitives_by_name():
+    x = ms.Tensor(np.eye(2, dtype=np.float32)[None])
+    np.testing.assert_array_equal(ops.BatchMatMul()(x=x, y=x).asnumpy(), x.asnumpy())
+    np.testing.assert_array_equal(ops.ReLU6()(x=10 * x).asnumpy(), 6 * x.asnumpy())
+    assert ops.heaviside(input=x, values=x)[0, 0, 1] == 0 and ops.Cast()(input_x=x, dtype=ms.int32).dtype == ms.int32
+    assert ops.unsorted_segment_max(x=x[0, 0], segment_ids=ms.Tensor([0, 0]), num_segments=1)[0] == 1
+    assert ops.clamp_(input=3 * x, max=2.0).max() == 2
