@@ -38,7 +38,7 @@ def test_errors():
     for bad in (int, "int32", None, np.float32):
         with pytest.raises(TypeError, match="For 'Cast', 'dtype' must be a dist_ms dtype"):
             ops.cast(tensor([1.0]), bad)
-    with pytest.raises(TypeError, match="For 'Cast', 'input' must be a Tensor or a number, but got list"):
+    with pytest.raises(TypeError, match="For 'Cast', 'input_x' must be a Tensor or a number, but got list"):
         ops.cast([1], ms.int32)
 
 

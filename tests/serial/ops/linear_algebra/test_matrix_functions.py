@@ -32,7 +32,7 @@ def test_gradient_of_matrix_exp():
 
 def test_matrix_exp_refuses():
     for x in (np.ones(2), np.ones((2, 3))):
-        with pytest.raises(ValueError, match="For 'MatrixExp', 'x' must be square matrices"):
+        with pytest.raises(ValueError, match="For 'MatrixExp', 'input' must be square matrices"):
             ops.matrix_exp(Tensor(x))
     with pytest.raises(TypeError, match="For 'MatrixExp'"):
         ops.matrix_exp(Tensor([[1, 2], [3, 4]]))

@@ -148,7 +148,11 @@ def test_custom_parts():
     assert (net(x, x) == x + x * 2).all() and names(net) == []
 
 
-@pytest.mark.parametrize("activation", ["tanh", nn.ReLU(), nn.Tanh(), ops.tanh, nn.ReLU, 3, None], ids=str)
+@pytest.mark.parametrize(
+    "activation",
+    ["tanh", nn.ReLU(), nn.Tanh(), ops.tanh, nn.ReLU, 3, None],
+    ids=lambda a: getattr(a, "__name__", str(a)),
+)
 def test_wrong_activations(activation):
     for layer in (TransformerEncoderLayer, TransformerDecoderLayer):
         with pytest.raises(ValueError, match="'activation'"):
