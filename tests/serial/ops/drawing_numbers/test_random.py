@@ -5,6 +5,7 @@ import pytest
 
 import dist_ms as ms
 from dist_ms import ops
+from dist_ms.common.random import seed
 from dist_ms.ops.drawing_numbers.distributions import _earliest
 from tests.serial.ops.compare import equal, tensor
 
@@ -56,7 +57,7 @@ def test_the_global_seed_decides(name):
 
 @pytest.mark.parametrize("name", DRAWS)
 def test_without_a_global_seed_numpys_decides(name, monkeypatch):
-    monkeypatch.setattr(ms.common.seed, "_seed", None)
+    monkeypatch.setattr(seed, "_seed", None)
     np.random.seed(3)
     first = DRAWS[name]().asnumpy()
     np.random.seed(3)
