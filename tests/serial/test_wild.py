@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import dist_ms as ms
+from tests.wild import accuracy
 from tests.wild.run import (
     HERE,
     Outcome,
@@ -232,3 +233,33 @@ def test_what_the_referee_had_before_it_failed_counts(repositories, tmp_path, fa
     options = argparse.Namespace(repositories=repositories, limit=60)
     found = compare_losses(Program("someone/something", "", "prints.py", "20"), pythons, options, tmp_path)
     assert agreement(*found) == (f"{count} agree" if failing != "own" else "3 of 20 agree")
+
+
+def test_accuracies_are_those_that_train_py_tells_last(tmp_path, monkeypatch, capsys):
+    (tmp_path / "neighbour.py").write_text("TOLD = 'Validation Top_1_Accuracy: '\n")
+    (tmp_path / "train.py").write_text(
+        "import sys\nfrom neighbour import TOLD\n"
+        "print(TOLD + '1.0%', TOLD + ('7' if 'images' in sys.argv[sys.argv.index('--data_dir') + 1] else '5')"
+        " + sys.argv[sys.argv.index('--seed') + 1] + '.5%')\n"
+    )
+    monkeypatch.setattr(accuracy, "make", lambda folder: None)
+    monkeypatch.setattr(sys, "argv", ["accuracy.py", "--mindcv", str(tmp_path), "--seeds", "2"])
+    assert accuracy.main() == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "cifar10, dist_ms: 51.5 52.5; mean 52.0, deviation 0.7"
+    assert lines[1].startswith("cifar10, dist_ms, 2 ranks: 51.5 52.5") and lines[3].startswith(
+        "images, dist_ms, 2 ranks: 71.5"
+    )
+    (tmp_path / "train.py").write_text("raise OSError('no room')")
+    with pytest.raises(RuntimeError, match=r"ended with 1: (?s:.*)OSError: no room"):
+        accuracy.main()
+
+
+def test_images_of_graded_difficulty_follow_from_their_class():
+    labels = np.repeat(np.arange(6), 40)
+    images = accuracy.drawn(labels, 6, 20, 24, 0.2, np.random.RandomState(0))
+    assert images.shape == (240, 20, 24, 3) and images.dtype == np.uint8
+    colours = images.mean((1, 2))
+    means = np.stack([colours[labels == label].mean(0) for label in range(6)])
+    nearest = ((colours[:, None] - means) ** 2).sum(2).argmin(1)
+    assert 0.6 < (nearest == labels).mean() < 0.95
