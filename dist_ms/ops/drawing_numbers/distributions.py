@@ -120,7 +120,7 @@ def multinomial(input: Tensor, num_samples: int, replacement: bool = True, seed:
     """
     not_of(input, "?FD", "input", "multinomial")
     weights = tensor(input, "input", "multinomial").array().astype(np.float64)
-    count = integer(num_samples, "num_samples", "multinomial")
+    count = integer(not_of(num_samples, "efdbBhH", "num_samples", "multinomial"), "num_samples", "multinomial")
     boolean(replacement, "replacement", "multinomial")
     totals = np.atleast_1d(weights).sum(-1)
     if (

@@ -121,6 +121,8 @@ def _scaled(name: str, input: Any, other: Any, alpha: Any) -> Any:
         alpha = alpha.item()
     if isinstance(alpha, Tensor) or not isinstance(alpha, (int, float)):
         raise TypeError(f"For '{name}', 'alpha' must be a number, but got {type(alpha).__name__}.")
+    if isinstance(other, (tuple, list)):
+        raise TypeError(f"For '{name}', 'other' must be a Tensor or a number, but got {type(other).__name__}.")
     kinds = {_kind(value) for value in (input, other)}
     if kinds != {"b"} if isinstance(alpha, bool) else isinstance(alpha, float) and not kinds & set("fVc"):
         raise TypeError(

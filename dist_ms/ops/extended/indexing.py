@@ -129,7 +129,9 @@ def sort(input: Tensor, *, dim: int = -1, descending: bool = False, stable: bool
         >>> print(*ms.mint.sort(ms.Tensor([2.0, 1.0])))
         [1. 2.] [1 0]
     """
-    values, places = ops.sort(input, dim, descending)
+    values, places = ops.sort(input if input.ndim else ops.reshape(input, (1,)), dim, descending)
+    if not input.ndim:
+        values, places = ops.reshape(values, ()), ops.reshape(places, ())
     return values, ops.cast(places, int64)
 
 

@@ -12,6 +12,7 @@ from dist_ms.common.dtype import Number, bool_, int32, int64
 from dist_ms.common.error_classes import bools, plain, scalars
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops.arguments import array, data_type, integer, not_of, one_axis, tensor
+from dist_ms.ops.broadcasting import promote_types
 from dist_ms.ops.creating.casting import cast_array
 from dist_ms.ops.kernels import triangles
 from dist_ms.ops.layout import contiguous
@@ -379,9 +380,10 @@ def diagonal_scatter(input: Tensor, src: Tensor, offset: int = 0, dim1: int = 0,
         dim2: the matrices' columns.
 
     Returns:
-        Tensor of the shape of `input`.
+        Tensor of the shape of `input` and the common dtype.
 
     Raises:
+        TypeError: if an argument has the wrong type.
         ValueError: if the shape of `src` does not fit.
 
     Examples:
@@ -395,9 +397,11 @@ def diagonal_scatter(input: Tensor, src: Tensor, offset: int = 0, dim1: int = 0,
     tensor(input, "input", "diagonal_scatter")
     for name, dim in (("dim1", dim1), ("dim2", dim2)):
         integer(dim, name, "diagonal_scatter")
+    integer(offset, "offset", "diagonal_scatter")
     wanted = ops.zeros_like(input).array().diagonal(offset, dim1, dim2).shape
     if tensor(src, "src", "diagonal_scatter").shape != wanted:
         raise ValueError(f"For 'diagonal_scatter', 'src' must have the shape {wanted}, but got {src.shape}.")
+    input = cast_array(input, promote_types(numpy_dtype(input), numpy_dtype(src)))
     put = PutDiagonal(input.shape, offset, dim1, dim2)
     on = put(ops.ones(wanted, bool_))
     return ops.select(on, put(cast_array(src, numpy_dtype(input))), input)

@@ -35,7 +35,8 @@ def nd_index(name: str, indices: np.ndarray, shape: tuple, updates: np.ndarray |
         ValueError: if the rows are longer than the shape, or there is not one of the updates per row.
         RuntimeError: if one is out of range.
     """
-    index_array(indices, "indices", name)
+    if not index_array(indices, "indices", name).ndim and updates is None:
+        indices = indices.reshape(1)
     width = indices.shape[-1] if indices.ndim else 0
     if not indices.ndim or width > len(shape):
         raise ValueError(

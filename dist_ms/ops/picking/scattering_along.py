@@ -302,6 +302,8 @@ def index_fill(x: Tensor, axis: int, index: Any, value: Any) -> Tensor:
         tensor(value, "value", "index_fill")
     not_of(index, "BHIL", "index", "index_fill")
     not_of(x, "?FD", "x", "index_fill")
+    if isinstance(value, Tensor) and value.ndim:
+        raise ValueError(f"For 'index_fill', 'value' must be one number, but got a Tensor of the shape {value.shape}.")
     kinds = {v._element.kind for v in (x, value) if isinstance(v, Tensor)}
     if len(kinds) > 1 and "V" not in kinds:
         raise TypeError(
@@ -350,8 +352,16 @@ def index_put(input: Tensor, indices: Any, values: Tensor, accumulate: bool = Fa
         )
     one_dtype("index_put", "biu", **{f"indices[{i}]": index for i, index in enumerate(indices)})
     boolean(accumulate, "accumulate", "index_put")
+    if len(indices) > input.ndim or any(i.ndim != 1 and i._element.kind != "b" for i in indices):
+        raise ValueError(
+            f"For 'index_put', 'indices' must be at most {input.ndim} Tensors of 1 dimension, but got the shapes "
+            f"{[index.shape for index in indices]}."
+        )
     place = numpy_index(tuple(indices))
-    return (AddAt if accumulate else SetItem)(place)(input, values)
+    try:
+        return (AddAt if accumulate else SetItem)(place)(input, values)
+    except IndexError as error:
+        raise ValueError(f"For 'index_put', 'indices' must lie in the shape {input.shape}, but {error}.") from None
 
 
 class IndexPut(Primitive):

@@ -10,8 +10,9 @@ from dist_ms import ops
 from dist_ms._ext.tape import wanted
 from dist_ms.common.dtype import from_numpy
 from dist_ms.common.tensor import Tensor, wrap
-from dist_ms.ops.arguments import array, boolean, tensor
+from dist_ms.ops.arguments import array, boolean, is_float, tensor
 from dist_ms.ops.broadcasting import number_array, promote, reduce_to
+from dist_ms.ops.creating.casting import cast_array
 from dist_ms.ops.kernels import masked as kernels
 from dist_ms.ops.picking.indexing import GetItem, SetItem
 from dist_ms.ops.pointwise import select as select_array
@@ -223,13 +224,14 @@ def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     Args:
         input: a Tensor.
         mask: a Tensor of bools that broadcasts with it.
-        source: a Tensor of the same dtype, with as many elements as the mask has True or more.
+        source: a Tensor of the same dtype, or floats to go among floats, with as many elements as the mask has True,
+            or more.
 
     Returns:
         Tensor of the broadcast shape.
 
     Raises:
-        TypeError: if `mask` holds no bools, or the dtypes differ.
+        TypeError: if `mask` holds no bools, or the dtypes do not fit.
         ValueError: if the shapes do not broadcast, or `source` is too short.
 
     Examples:
@@ -239,7 +241,10 @@ def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
         [1. 8. 9.]
     """
     chosen = _mask("masked_scatter", mask)
-    if numpy_dtype(tensor(input, "input", "masked_scatter")) != numpy_dtype(tensor(source, "source", "masked_scatter")):
+    kinds = [numpy_dtype(tensor(v, n, "masked_scatter")) for n, v in (("input", input), ("source", source))]
+    if all(map(is_float, kinds)):
+        source = cast_array(source, kinds[0])
+    elif kinds[0] != kinds[1]:
         raise TypeError(
             f"For 'masked_scatter', 'source' must have the dtype of 'input', {input.dtype}, but got {source.dtype}."
         )

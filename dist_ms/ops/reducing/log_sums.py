@@ -105,4 +105,6 @@ def logsumexp(input: Tensor, dim: Any, keepdim: bool = False) -> Tensor:
         >>> print(ms.ops.logsumexp(ms.Tensor([0.0, 0.0]), 0).asnumpy().round(4))
         0.6931
     """
+    if dim is None:
+        raise TypeError("For 'logsumexp', 'dim' must be an int or a tuple of ints, but got None; () names all.")
     return LogSumExp(boolean(keepdim, "keepdim", "logsumexp"))(tensor(input, "input", "logsumexp"), dim)

@@ -11,7 +11,19 @@ from dist_ms import ops
 from dist_ms.common.dtype import from_numpy
 from dist_ms.common.error_classes import plain, reads
 from dist_ms.common.tensor import Tensor, wrap
-from dist_ms.ops.arguments import boolean, floating, integer, integers, many_axes, not_of, one_axis, real, tensor
+from dist_ms.ops.arguments import (
+    boolean,
+    data_type,
+    floating,
+    integer,
+    integers,
+    is_float,
+    many_axes,
+    not_of,
+    one_axis,
+    real,
+    tensor,
+)
 from dist_ms.ops.creating.casting import cast_array
 from dist_ms.ops.elementwise.arithmetic import mul, square, sub
 from dist_ms.ops.elementwise.division import true_divide
@@ -323,7 +335,7 @@ def nanmean(input: Tensor, axis: Any = None, keepdims: bool = False, *, dtype: A
         input: a Tensor of floats.
         axis: the dimension or dimensions, None for all.
         keepdims: keep the reduced dimensions with length 1.
-        dtype: cast to this type before.
+        dtype: that of the result; floats are averaged in it.
 
     Returns:
         Tensor.
@@ -333,9 +345,10 @@ def nanmean(input: Tensor, axis: Any = None, keepdims: bool = False, *, dtype: A
         >>> print(ms.ops.nanmean(ms.Tensor([1.0, float("nan"), 2.0])))
         1.5
     """
-    if dtype is not None:
-        input = ops.cast(input, dtype)
     floating(tensor(input, "input", "nanmean").array(), "input", "nanmean")
+    if dtype is not None and not is_float(data_type(dtype, "dtype", "nanmean").np):
+        return ops.cast(nanmean(input, axis, keepdims), dtype)
+    input = input if dtype is None else ops.cast(input, dtype)
     count = ops.sum(cast_array(ops.logical_not(ops.isnan(input)), numpy_dtype(input)), axis, keepdims)
     return true_divide(nansum(input, axis, keepdims), count)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -130,7 +130,7 @@ class ArgMaxWithValue(Primitive):
             one_axis(self.axis, "axis", self.name, 0)
             return np.zeros((), np.int64), input.copy()
         axis = one_axis(self.axis, "axis", self.name, input.ndim)
-        _check_not_empty(self.name, input, (axis,))
+        _check_not_empty(self.name, input, range(input.ndim))
         index = _places(input, axis, self.choose, True)
         value = np.take_along_axis(input, index, axis)
         return (index, value) if self.keep_dims else (index.squeeze(axis), value.squeeze(axis))
@@ -175,7 +175,7 @@ class Argmax(Undifferentiable):
             one_axis(self.axis, "axis", self.name, 0)
             return np.zeros((), self.output_type.np)
         axis = one_axis(self.axis, "axis", self.name, x.ndim)
-        _check_not_empty(self.name, x, (axis,))
+        _check_not_empty(self.name, x, range(x.ndim))
         return _places(x, axis, self.choose, False).astype(self.output_type.np, copy=False)
 
 
@@ -211,11 +211,11 @@ def _places(x: np.ndarray, axis: int, choose: Any, keep: bool) -> np.ndarray:
     return places if keep else places.squeeze(axis)
 
 
-def _check_not_empty(name: str, x: np.ndarray, axes: tuple) -> None:
+def _check_not_empty(name: str, x: np.ndarray, axes: Iterable[int]) -> None:
     """Raise ValueError, or what MindSpore raises, if there is nothing to choose from."""
     if 0 in [x.shape[a] for a in axes]:
         kind = of_value("empty input", name)
-        raise kind(f"For '{name}', the dimensions to reduce must not be empty, but got the shape {x.shape}.")
+        raise kind(f"For '{name}', the dimensions to choose from must not be empty, but got the shape {x.shape}.")
 
 
 _max, _min = (ReduceMax(), ReduceMax(True)), (ReduceMin(), ReduceMin(True))
@@ -282,7 +282,7 @@ def _extreme(
             raise ValueError(f"For '{name}', 'initial' must be given together with 'where', but got None.")
         input = _only_where(name, input, where, initial)
     if initial is not None:
-        input = (ops.maximum if name == "max" else ops.minimum)(input, initial)
+        input = (ops.maximum if name == "max" else ops.minimum)(input, ops.full_like(input, initial))
     axis = integer(axis, "axis", name)
     index, value = along(axis if input.ndim else 0, keepdims)(input)  # of a scalar, whatever the axis, as in MindSpore
     return value, index
@@ -294,7 +294,7 @@ def _only_where(name: str, input: Tensor, where: Tensor, initial: Any) -> Tensor
         raise TypeError(f"For '{name}', 'where' must be a Tensor of bools, but got {type(where).__name__} {where!r}.")
     if initial is None:
         raise ValueError(f"For '{name}', 'initial' must be given together with 'where', but got None.")
-    return ops.where(where, input, ops.full_like(input, initial))
+    return ops.where(ops.broadcast_to(where, input.shape), input, ops.full_like(input, initial))
 
 
 def amax(input: Tensor, axis: Any = None, keepdims: bool = False, *, initial: Any = None, where: Any = None) -> Tensor:
@@ -305,7 +305,7 @@ def amax(input: Tensor, axis: Any = None, keepdims: bool = False, *, initial: An
         axis: the dimension or dimensions, None for all.
         keepdims: keep the reduced dimensions with length 1.
         initial: a value the result does not go below.
-        where: a Tensor of bools: False elements count as `initial`.
+        where: a Tensor of bools: False elements count as `initial`. Anything else counts as None, as in MindSpore.
 
     Returns:
         Tensor.
@@ -340,10 +340,12 @@ def _over_axes(
     if initial is not None and not hasattr(input, "dtype"):  # which MindSpore then reads first
         raise AttributeError(f"For '{name}', 'input' must be a Tensor, but got {type(input).__name__}.")
     countable(tensor(input, "input", name).array(), "input", name)
-    if where is not None:
+    if isinstance(where, Tensor):
         input = _only_where(name, input, where, initial)
+    if isinstance(axis, Tensor) and not axis.ndim:
+        axis = integer(axis, "axis", name)
     out = reduce[boolean(keepdims, "keepdims", name)](input, () if axis is None else axis)
-    return out if initial is None else limit(out, initial)
+    return out if initial is None else limit(out, ops.full_like(out, initial))
 
 
 @scalars("axis")
@@ -374,14 +376,16 @@ def aminmax(input: Tensor, *, axis: int | None = 0, keepdims: bool = False) -> t
     if axis is not None:
         axis = integer(axis, "axis", "aminmax")
 
+    kept = keepdims is True if axis is None else bool(keepdims)  # anything else is not looked at, as in MindSpore
+
     def extremes(low: Tensor, high: Tensor) -> tuple[Tensor, Tensor]:
         if axis is None:
-            return amin(low, None, bool(keepdims)), amax(high, None, bool(keepdims))
+            return amin(low, None, kept), amax(high, None, kept)
         return ArgMinWithValue(axis, keepdims)(low)[1], ArgMaxWithValue(axis, keepdims)(high)[1]
 
     if input.array().dtype.kind != "f" or not (absent := np.isnan(input.array())).any():
         return extremes(input, input)
-    mask, nothing = Tensor(absent), Tensor(absent.all(axis, keepdims=bool(keepdims)))
+    mask, nothing = Tensor(absent), Tensor(absent.all(axis, keepdims=kept))
     low, high = extremes(ops.masked_fill(input, mask, np.inf), ops.masked_fill(input, mask, -np.inf))
     return ops.masked_fill(low, nothing, np.nan), ops.masked_fill(high, nothing, np.nan)
 

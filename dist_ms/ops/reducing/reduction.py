@@ -10,7 +10,7 @@ import numpy as np
 from dist_ms import ops
 from dist_ms.autograd.tape import apply
 from dist_ms.common.dtype import from_numpy, to_numpy
-from dist_ms.common.error_classes import raises
+from dist_ms.common.error_classes import of_value, raises
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import array, boolean, integers, many_axes
 from dist_ms.ops.creating.casting import cast_array
@@ -124,6 +124,7 @@ class ReduceSum(Reduction):
 
 
 @raises(**{"axis twice": RuntimeError})
+@raises(x=(TypeError, RuntimeError))
 class ReduceMean(Reduction):
     """The mean over dimensions; the dtype stays, integers are cut toward zero.
 
@@ -136,8 +137,8 @@ class ReduceMean(Reduction):
 
     Raises:
         TypeError: if `axis` holds anything but ints.
-        RuntimeError: if `x` holds bools.
         ValueError: if a dimension is out of range or comes twice.
+        RuntimeError: if `x` holds bools.
 
     Examples:
         >>> import dist_ms as ms
@@ -150,9 +151,8 @@ class ReduceMean(Reduction):
         axes = self.axes(x, axis)
         kind = x.dtype.kind
         if kind == "b":
-            raise RuntimeError(
-                f"For '{self.name}', the dtype of 'x' must be a number type, but got Bool; cast it first."
-            )
+            wrong = of_value("x", self.name)
+            raise wrong(f"For '{self.name}', the dtype of 'x' must be a number type, but got Bool; cast it first.")
         count = math.prod([x.shape[a] for a in axes])
         if kind in "iu":
             return np.trunc(x.sum(axes, keepdims=self.keep_dims) / count).astype(x.dtype)

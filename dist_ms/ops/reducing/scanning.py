@@ -10,7 +10,7 @@ from dist_ms import ops
 from dist_ms.common.dtype import bool_
 from dist_ms.common.error_classes import plain, raises, scalars
 from dist_ms.common.tensor import Tensor
-from dist_ms.ops.arguments import array, boolean, countable, floating, one_axis, tensor
+from dist_ms.ops.arguments import array, boolean, countable, floating, integer, one_axis, tensor
 from dist_ms.ops.creating.casting import cast_array
 from dist_ms.ops.elementwise.arithmetic import mul
 from dist_ms.ops.elementwise.division import true_divide
@@ -348,7 +348,7 @@ def cummin(input: Tensor, axis: int) -> tuple[Tensor, Tensor]:
     return Cummin(axis)(input)
 
 
-@plain("axis", owner="CumulativeLogsumexp")
+@plain("axis")
 def logcumsumexp(input: Tensor, axis: int) -> Tensor:
     """Return the running log of the sum of exponentials along one dimension.
 
@@ -368,4 +368,4 @@ def logcumsumexp(input: Tensor, axis: int) -> Tensor:
         >>> print(ms.ops.logcumsumexp(ms.Tensor([0.0, 0.0]), 0).asnumpy().round(4))
         [0.     0.6931]
     """
-    return _logcumsumexp(input, axis)
+    return _logcumsumexp(input, integer(axis, "axis", "logcumsumexp"))

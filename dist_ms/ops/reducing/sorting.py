@@ -104,7 +104,7 @@ class Sort(_Ordered):
     def forward(self, x: np.ndarray) -> tuple:
         axis = one_axis(self.axis, "axis", self.name, countable(x, "x", self.name).ndim)
         if not x.ndim:
-            return x.copy(), np.zeros((), np.int32)
+            raise ValueError(f"For '{self.name}', 'x' must have at least 1 dimension, but got a scalar.")
         return _first(x, axis, x.shape[axis], self.descending)
 
 

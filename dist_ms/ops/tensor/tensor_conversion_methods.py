@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import builtins
+import math
 from typing import Any
 
 import numpy as np
 
 from dist_ms import ops
 from dist_ms.common import dtype as mstype
-from dist_ms.common.checks import check_type
+from dist_ms.common.checks import check_type, complaint
 from dist_ms.common.dtype import Number
 from dist_ms.common.error_classes import plain
 from dist_ms.common.tensor import Tensor, wrap
@@ -29,6 +30,8 @@ def astype(self: Tensor, dtype: Any, copy: builtins.bool = True) -> Tensor:
         >>> print(ms.Tensor([1.7]).astype("int32"))
         [1]
     """
+    if dtype is None:
+        raise TypeError(complaint("dtype", "Tensor.astype", "a dtype such as dist_ms.float32", None))
     return cast_array(self, np.dtype(np.float64) if dtype is builtins.float else mstype.to_numpy(dtype))
 
 
@@ -188,7 +191,10 @@ def stride(self: Tensor, dim: builtins.int | None = None) -> Any:
         >>> ms.ops.zeros((2, 3)).stride()
         [3, 1]
     """
-    steps = [s // self.itemsize for s in self.array().strides]
+    array = self.array()
+    steps = [s // array.itemsize for s in array.strides]
+    if not array.size:
+        steps = [math.prod(array.shape[k + 1 :]) for k in range(array.ndim)]
     return steps if dim is None else steps[dim]
 
 
@@ -261,7 +267,23 @@ def new_zeros(self: Tensor, size: Any, dtype: Any = None) -> Tensor:
         >>> print(ms.Tensor([1]).new_zeros((2,)))
         [0 0]
     """
-    return ops.zeros(size, dtype or self.dtype)
+    return ops.zeros(_size(size, "new_zeros"), _like(self, dtype, "new_zeros"))
+
+
+def _size(size: Any, name: str) -> Any:
+    """A shape that is not given as a Tensor of several numbers.
+
+    Raises:
+        TypeError: if it is.
+    """
+    if isinstance(size, Tensor) and size.ndim:
+        raise TypeError(complaint("size", f"Tensor.{name}", "an int or a tuple or list of ints", "a Tensor"))
+    return size
+
+
+def _like(x: Tensor, dtype: Any, name: str) -> Number:
+    """The dtype that is given, or the tensor's."""
+    return x.dtype if dtype is None else data_type(dtype, "dtype", f"Tensor.{name}")
 
 
 @plain("size")
@@ -273,7 +295,7 @@ def new_ones(self: Tensor, size: Any, dtype: Any = None) -> Tensor:
         >>> print(ms.Tensor([1]).new_ones((2,)))
         [1 1]
     """
-    return ops.ones(size, dtype or self.dtype)
+    return ops.ones(_size(size, "new_ones"), _like(self, dtype, "new_ones"))
 
 
 def new_full(self: Tensor, size: Any, fill_value: Any, *, dtype: Any = None) -> Tensor:
@@ -284,7 +306,9 @@ def new_full(self: Tensor, size: Any, fill_value: Any, *, dtype: Any = None) -> 
         >>> print(ms.Tensor([1]).new_full((2,), 7))
         [7 7]
     """
-    return ops.full(size, fill_value, dtype=dtype or self.dtype)
+    if isinstance(fill_value, Tensor) and fill_value.ndim:
+        raise TypeError(complaint("fill_value", "Tensor.new_full", "a number", f"a Tensor of {fill_value.shape}"))
+    return ops.full(_size(size, "new_full"), fill_value, dtype=_like(self, dtype, "new_full"))
 
 
 def new_empty(self: Tensor, size: Any, *, dtype: Any = None, device: str | None = None) -> Tensor:
@@ -295,7 +319,7 @@ def new_empty(self: Tensor, size: Any, *, dtype: Any = None, device: str | None 
         >>> ms.Tensor([1]).new_empty((2,)).shape
         (2,)
     """
-    return ops.zeros(size, dtype or self.dtype)
+    return ops.zeros(_size(size, "new_empty"), _like(self, dtype, "new_empty"))
 
 
 def fill(self: Tensor, value: Any) -> Tensor:

@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from dist_ms.common.checks import check_float
+from dist_ms.common.checks import check_float, complaint
 from dist_ms.common.dtype import Number
 from dist_ms.common.error_classes import scalars
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops.arguments import boolean, integers, not_of, number
+from dist_ms.ops.creating.casting import cast_array
 from dist_ms.ops.drawing_numbers.drawing import source_for
 from dist_ms.ops.picking.selection import where
 from dist_ms.ops.shaping.expanding import expand_as as expanded
@@ -20,7 +21,7 @@ from dist_ms.ops.tensor.tensor_inplace_methods import become
 
 
 def cauchy(self: Tensor, median: float = 0.0, sigma: float = 1.0) -> Tensor:
-    """Draw numbers of the Cauchy distribution in the shape of the tensor, float32; see `ops.Cauchy`.
+    """Draw numbers of the Cauchy distribution in the shape and dtype of the tensor; see `ops.Cauchy`.
 
     Examples:
         >>> import dist_ms as ms
@@ -30,7 +31,9 @@ def cauchy(self: Tensor, median: float = 0.0, sigma: float = 1.0) -> Tensor:
     from dist_ms.ops.drawing_numbers.candidate_samplers import Cauchy
 
     check_float(median, "median", "Cauchy"), check_float(sigma, "sigma", "Cauchy")
-    return Cauchy(list(self.shape), median, sigma)()
+    if not self.size or not self.ndim:
+        raise ValueError(complaint("self", "Tensor.cauchy", "of 1 dimension or more, with elements", self.shape))
+    return cast_array(Cauchy(list(self.shape), median, sigma)(), self.dtype.np)
 
 
 def log_normal(self: Tensor, mean: float = 1.0, std: float = 2.0) -> Tensor:
@@ -109,10 +112,11 @@ def resize(self: Tensor, *new_shape: Any) -> Tensor:
     """Return a tensor of another shape with the elements in order, cut off or followed by zeros.
 
     Args:
-        new_shape: ints, or one tuple of them.
+        new_shape: ints, or one tuple of them. With one -1 the product is negative and counts the elements that are
+            left out at the end, as in MindSpore.
 
     Raises:
-        ValueError: if a length is negative.
+        ValueError: if a length is below -1, or two are -1.
 
     Examples:
         >>> import dist_ms as ms
@@ -121,8 +125,6 @@ def resize(self: Tensor, *new_shape: Any) -> Tensor:
          [3 0]]
     """
     shape = integers(new_shape[0] if len(new_shape) == 1 else new_shape, "new_shape", "resize")
-    if min(shape, default=0) < 0:
-        raise ValueError(f"For 'resize', 'new_shape' must not be negative, but got {shape}.")
     count, flat = int(np.prod(shape, dtype=np.int64)), reshape(self, (-1,))
     if count > flat.size:
         flat = concat((flat, wrap(np.zeros(count - flat.size, self.dtype.np))))

@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 
 from dist_ms import ops
+from dist_ms.common.checks import check_type, complaint
 from dist_ms.common.tensor import Tensor, wrap
-from dist_ms.ops.arguments import integer, number, one_axis, one_of, tensor
+from dist_ms.ops.arguments import boolean, index_array, integer, not_array, number, one_axis, one_dtype, one_of, tensor
 from dist_ms.ops.picking.scattering_along import added_slices, fits
-from dist_ms.ops.tensor.tensor_reduction_methods import either
+from dist_ms.ops.tensor.tensor_reduction_methods import either, one_given
 
 
 def select(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
@@ -67,13 +68,19 @@ def gather(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
         >>> print(ms.Tensor([[1, 2], [3, 4]]).gather(ms.Tensor([1]), 0))
         [[3 4]]
     """
-    if (args and not isinstance(args[0], Tensor)) or "dim" in kwargs:
+    if (args and not (isinstance(args[0], Tensor) and _places_first(args))) or "dim" in kwargs:
 
         def along(dim: int, index: Tensor) -> Tensor:
             return ops.gather_d(self, dim, index)
 
         return along(*args, **kwargs)
+    check_type(kwargs.get("axis", 0), "axis", "Tensor.gather", int)
     return ops.gather(self, *args, **kwargs)
+
+
+def _places_first(args: tuple) -> bool:
+    """Whether `gather` was given places and then a dimension, not a dimension that is a Tensor and then places."""
+    return args[0].ndim > 0 or len(args) < 2 or not isinstance(args[1], Tensor)
 
 
 def take(
@@ -86,7 +93,9 @@ def take(
         >>> print(ms.Tensor([[1, 2], [3, 4]]).take(ms.Tensor([0, 3])))
         [1 4]
     """
-    return ops.take(self, tensor(indices if index is None else index, "index", "Tensor.take"), axis, mode)
+    places = tensor(indices if index is None else index, "index", "Tensor.take")
+    index_array(places.array(), "index", "Tensor.take")
+    return ops.take(self, places, axis, mode)
 
 
 def choose(self: Tensor, choices: Any, mode: str = "clip") -> Tensor:
@@ -97,13 +106,23 @@ def choose(self: Tensor, choices: Any, mode: str = "clip") -> Tensor:
         >>> print(ms.Tensor([0, 1]).choose([[10, 20], [30, 40]]))
         [10 40]
     """
-    if isinstance(mode, str):
-        one_of(mode, "mode", "Tensor.choose", ("raise", "clip", "wrap"))
-    else:
-        mode = "clip"
-    arrays = [c.array() if isinstance(c, Tensor) else np.asarray(c) for c in choices]
-    places = self.array()
-    return Tensor(np.choose(places.astype(np.int64) if places.dtype.kind in "fV" else places, arrays, mode=mode))
+    if mode not in ("raise", "wrap"):
+        mode = "clip"  # as MindSpore takes any other
+    if not self.ndim:
+        raise ValueError(complaint("self", "Tensor.choose", "of 1 dimension or more", "a scalar"))
+    places, arrays = self.array(), [_choice(c) for c in choices]
+    one_dtype("Tensor.choose", **{f"choices[{i}]": a for i, a in enumerate(arrays)})
+    return wrap(np.choose(places.astype(np.int64) if places.dtype.kind in "fV" else places, arrays, mode=mode))
+
+
+def _choice(values: Any) -> np.ndarray:
+    """One choice as an array; Python's numbers are int64, as in MindSpore."""
+    if isinstance(values, Tensor):
+        return values.array()
+    array = np.asarray(values)
+    if array.dtype.kind not in "biufc":
+        raise ValueError(complaint("choices", "Tensor.choose", "of numbers in rows of one length", repr(values)))
+    return array.astype(np.int64)
 
 
 def index_select(self: Tensor, axis: Any = None, index: Any = None, *, dim: Any = None) -> Tensor:
@@ -189,9 +208,7 @@ def scatter_add(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
     return along(*args, **kwargs)
 
 
-def sort(
-    self: Tensor, axis: int = -1, descending: bool = False, *, dim: int | None = None, stable: bool = False
-) -> tuple:
+def sort(self: Tensor, axis: int = -1, descending: bool = False, *, dim: int = -1, stable: bool = False) -> tuple:
     """Sort along a dimension; see `dist_ms.ops.sort`.
 
     Examples:
@@ -199,12 +216,11 @@ def sort(
         >>> print(ms.Tensor([3.0, 1.0]).sort()[0])
         [1. 3.]
     """
-    return ops.sort(self, axis if dim is None else dim, descending)
+    boolean(stable, "stable", "Tensor.sort")
+    return ops.sort(self, one_given("sort", axis, dim, -1), descending)
 
 
-def argsort(
-    self: Tensor, axis: int = -1, descending: bool = False, *, dim: int | None = None, stable: bool = False
-) -> Tensor:
+def argsort(self: Tensor, axis: int = -1, descending: bool = False, *, dim: int = -1, stable: bool = False) -> Tensor:
     """Find where each element of the sorted dimension is; see `dist_ms.ops.argsort`.
 
     Examples:
@@ -212,7 +228,8 @@ def argsort(
         >>> print(ms.Tensor([3.0, 1.0]).argsort())
         [1 0]
     """
-    return ops.argsort(self, axis if dim is None else dim, descending)
+    boolean(stable, "stable", "Tensor.argsort")
+    return ops.argsort(self, one_given("argsort", axis, dim, -1), descending)
 
 
 def topk(self: Tensor, k: int, dim: int | None = None, largest: bool = True, sorted: bool = True) -> tuple:
@@ -234,9 +251,11 @@ def searchsorted(self: Tensor, v: Any, side: str = "left", sorter: Tensor | None
         >>> print(ms.Tensor([1.0, 3.0]).searchsorted(ms.Tensor([2.0])))
         [1]
     """
-    values = v if isinstance(v, Tensor) else Tensor(v)
-    if isinstance(sorter, (int, float)):
-        raise ValueError(f"For 'Tensor.searchsorted', 'sorter' must be a Tensor of Int64, but got {sorter}.")
+    values = v if isinstance(v, Tensor) else Tensor(not_array(v, "v", "Tensor.searchsorted"))
+    if isinstance(sorter, (int, tuple, list)):
+        if np.shape(sorter) != self.shape:
+            raise ValueError(complaint("sorter", "Tensor.searchsorted", f"of the shape {self.shape}", sorter))
+        sorter = Tensor(sorter)
     return ops.searchsorted(self, values, out_int32=True, side=side, sorter=sorter)
 
 

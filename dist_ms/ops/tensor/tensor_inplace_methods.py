@@ -16,6 +16,7 @@ from dist_ms.autograd.tape import recording
 from dist_ms.common.dtype import from_numpy
 from dist_ms.common.error_classes import of_value, raises
 from dist_ms.common.tensor import Tensor, wrap
+from dist_ms.ops.arguments import boolean
 from dist_ms.ops.broadcasting import promote_types, sequence_operand
 from dist_ms.ops.creating.casting import cast_array
 from dist_ms.ops.drawing_numbers.drawing import source_for
@@ -104,7 +105,11 @@ def add(self: Tensor, other: Any, *, alpha: Any = 1) -> Tensor:
         >>> print(ms.Tensor([1.0]).add(2, alpha=3))
         [7.]
     """
-    return _plus(self, _of_list(other, self), alpha=alpha)
+    if type(alpha) is int and alpha == 1:
+        return ops.add(self, _of_list(other, self))
+    from dist_ms.ops.extended.arithmetic import add as scaled
+
+    return scaled(self, other, alpha=alpha)
 
 
 def sub(self: Tensor, other: Any = None, *, alpha: Any = 1, y: Any = None) -> Tensor:
@@ -115,7 +120,12 @@ def sub(self: Tensor, other: Any = None, *, alpha: Any = 1, y: Any = None) -> Te
         >>> print(ms.Tensor([1.0]).sub(2, alpha=3))
         [-5.]
     """
-    return ops.subtract(self, _of_list(other if y is None else y, self), alpha=alpha)
+    other = other if y is None else y
+    if type(alpha) is int and alpha == 1:
+        return ops.sub(self, _of_list(other, self))
+    from dist_ms.ops.extended.arithmetic import sub as scaled
+
+    return scaled(self, other, alpha=alpha)
 
 
 def remainder(self: Tensor, other: Any = None, *, divisor: Any = None) -> Tensor:
@@ -140,6 +150,7 @@ def copy_(self: Tensor, src: Tensor, non_blocking: bool = False) -> Tensor:
     """
     if not isinstance(src, Tensor):
         raise TypeError(f"For 'Tensor.copy_', 'src' must be a Tensor, but got {type(src).__name__}.")
+    boolean(non_blocking, "non_blocking", "Tensor.copy_")
     return become(self, cast_array(src, self.array().dtype), "copy_")
 
 

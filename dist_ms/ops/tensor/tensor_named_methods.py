@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from dist_ms import ops
-from dist_ms.common.checks import check_bool
+from dist_ms.common.checks import check_bool, check_type, complaint
 from dist_ms.common.tensor import Tensor
-from dist_ms.ops.arguments import integer
+from dist_ms.ops.arguments import integer, not_of
 
 
 def approximate_equal(self: Tensor, other: Tensor, tolerance: float = 1e-05) -> Tensor:
@@ -64,7 +65,36 @@ def float_power(self: Tensor, other: Any) -> Tensor:
         >>> print(ms.Tensor([2]).float_power(other=3))
         [8.]
     """
+    not_of(self, "FD", "self", "Tensor.float_power"), not_of(other, "FD", "other", "Tensor.float_power")
+    if isinstance(other, complex):
+        raise TypeError(complaint("other", "Tensor.float_power", "a Tensor or a real number", other))
     return ops.float_power(self, other)
+
+
+def _divided(self: Tensor, other: Any, *, rounding_mode: str | None = None) -> Tensor:
+    """Return the quotient, as it is or rounded; see `ops.div`.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.Tensor([-7, 7]).div(2, rounding_mode="floor"))
+        [-4  3]
+    """
+    if rounding_mode is not None:
+        check_type(rounding_mode, "rounding_mode", "Tensor.div", str)
+    return ops.div(self, other, rounding_mode=rounding_mode)
+
+
+def masked_fill(self: Tensor, mask: Tensor, value: Any) -> Tensor:
+    """Put one value where the mask is true, among integers cut to one of them; see `ops.masked_fill`.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.Tensor([1, 2]).masked_fill(ms.Tensor([True, False]), 7.5))
+        [7 2]
+    """
+    if isinstance(value, float) and math.isfinite(value) and self._element.kind in "iu":
+        value = int(value)
+    return ops.masked_fill(self, mask, value)
 
 
 def qr(self: Tensor, some: bool = True) -> tuple[Tensor, Tensor]:
@@ -124,6 +154,9 @@ def reverse_sequence(self: Tensor, seq_lengths: Tensor, seq_dim: int = 0, batch_
     return ops.reverse_sequence(self, seq_lengths, seq_dim, batch_dim)
 
 
-_METHODS = (approximate_equal, bernoulli, bitwise_right_shift, diag, float_power, multiply, qr, reverse_sequence)
-for _method in _METHODS:
+for _method in (
+    *(approximate_equal, bernoulli, bitwise_right_shift, diag, float_power, masked_fill, multiply, qr),
+    reverse_sequence,
+):
     setattr(Tensor, _method.__name__, _method)
+Tensor.div = Tensor.divide = _divided

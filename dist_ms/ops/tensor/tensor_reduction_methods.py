@@ -6,9 +6,10 @@ from typing import Any
 
 from dist_ms import ops
 from dist_ms.common.dtype import bool_, int8, int16, int32, int64, uint8
+from dist_ms.common.error_classes import plain, scalars
 from dist_ms.common.jit import within_graph
 from dist_ms.common.tensor import Tensor
-from dist_ms.ops.arguments import boolean, integer, tensor
+from dist_ms.ops.arguments import boolean, integer, one_axis, tensor
 
 
 def either(name: str, first: tuple[str, Any], second: tuple[str, Any], default: Any) -> Any:
@@ -21,6 +22,17 @@ def either(name: str, first: tuple[str, Any], second: tuple[str, Any], default: 
     if a is not None and b is not None:
         raise TypeError(f"For 'Tensor.{name}', '{a_name}' and '{b_name}' mean the same: give one, but got both.")
     return b if b is not None else a if a is not None else default
+
+
+def one_given(name: str, axis: Any, dim: Any, default: int) -> Any:
+    """The dimension of an argument that has two names and a default other than None, which MindSpore refuses then.
+
+    Raises:
+        TypeError: if it is given under both names.
+    """
+    if axis is not default and dim is not default:
+        raise TypeError(f"For 'Tensor.{name}', 'axis' and 'dim' mean the same: give one, but got both.")
+    return axis if dim is default else dim
 
 
 def _over_which(name: str, axis: Any, dim: Any, kept: Any, keepdim: Any, kept_name: str = "keepdims") -> tuple:
@@ -134,7 +146,7 @@ def max(self: Tensor, *args: Any, **kwargs: Any) -> Any:
         >>> print(x.max(), x.max(axis=0), x.max(1)[1])
         5.0 [3. 5.] [1 0]
     """
-    return _extreme(self, "max", ops.max, ops.amax, ops.ArgMaxWithValue, args, kwargs)
+    return _extreme(self, "max", ops.max, ops.amax, args, kwargs)
 
 
 def min(self: Tensor, *args: Any, **kwargs: Any) -> Any:
@@ -151,10 +163,10 @@ def min(self: Tensor, *args: Any, **kwargs: Any) -> Any:
         >>> print(x.min(), x.min(axis=0), x.min(1)[1])
         1.0 [1. 2.] [0 1]
     """
-    return _extreme(self, "min", ops.min, ops.amin, ops.ArgMinWithValue, args, kwargs)
+    return _extreme(self, "min", ops.min, ops.amin, args, kwargs)
 
 
-def _extreme(x: Tensor, name: str, along: Any, over: Any, primitive: Any, args: tuple, kwargs: dict) -> Any:
+def _extreme(x: Tensor, name: str, along: Any, over: Any, args: tuple, kwargs: dict) -> Any:
     """`max` or `min` in one of its three forms."""
     by_dim = "dim" in kwargs or "keepdim" in kwargs
     if by_dim or (args and isinstance(args[0], int) and not kwargs and len(args) <= 2 and not within_graph()):
@@ -163,7 +175,7 @@ def _extreme(x: Tensor, name: str, along: Any, over: Any, primitive: Any, args: 
             return along(x, dim, keepdim)
 
         return plain(*args, **kwargs)
-    return _over(x, name, along, over, primitive, *args, **kwargs)
+    return _over(x, name, along, over, *args, **kwargs)
 
 
 def _over(
@@ -171,7 +183,6 @@ def _over(
     name: str,
     along: Any,
     over: Any,
-    primitive: Any,
     axis: Any = None,
     keepdims: bool = False,
     *,
@@ -180,16 +191,17 @@ def _over(
     return_indices: bool = False,
 ) -> Any:
     """`max` or `min` with MindSpore's older arguments."""
-    where = None if where is True else where
+    where = None if where is True else Tensor(False) if where is False else where
     if where is not None:
         tensor(where, "where", f"Tensor.{name}")
     if isinstance(initial, Tensor):
         raise TypeError(f"For 'Tensor.{name}', 'initial' must be a number, but got a Tensor.")
-    if boolean(return_indices, "return_indices", name):
-        return along(x, axis, keepdims, initial=initial, where=where)
-    if isinstance(axis, int) and initial is None and where is None:
-        return primitive(axis if x.ndim else 0, keepdims)(x)[1]  # here the gradient goes to one of equal elements
-    return over(x, axis, keepdims, initial=initial, where=where)
+    boolean(return_indices, "return_indices", name), boolean(keepdims, "keepdims", name)
+    if isinstance(axis, (tuple, list)):
+        return over(x, axis, keepdims, initial=initial, where=where)
+    # Of one dimension the gradient goes to one of equal elements; of all, nothing else is looked at.
+    found = along(x, axis, keepdims, initial=initial, where=where)
+    return found if return_indices else found[0]
 
 
 def argmax(self: Tensor, axis: Any = None, keepdims: bool = False, *, dim: Any = None, keepdim: bool = False) -> Tensor:
@@ -247,7 +259,7 @@ def std(
     keepdims: bool = False,
     *,
     dim: Any = None,
-    correction: int | None = None,
+    correction: Any = ...,
     keepdim: bool = False,
 ) -> Tensor:
     """Return the standard deviation over dimensions; see `dist_ms.ops.std`. `correction` is `ddof`.
@@ -260,7 +272,7 @@ def std(
     axes, keep = _over_which("std", axis, dim, keepdims, keepdim)
     if isinstance(ddof, bool):
         raise TypeError("For 'Tensor.std', 'ddof' must be an int, but got bool.")
-    return ops.std(_floats(self), axes, ddof if correction is None else correction, keep)
+    return ops.std(_floats(self), axes, ddof if correction is ... else correction, keep)
 
 
 def var(
@@ -270,7 +282,7 @@ def var(
     keepdims: bool = False,
     *,
     dim: Any = None,
-    correction: int | None = None,
+    correction: Any = ...,
     keepdim: bool = False,
 ) -> Tensor:
     """Return the variance over dimensions; see `dist_ms.ops.var`. `correction` is `ddof`.
@@ -281,7 +293,7 @@ def var(
         1.0
     """
     axes, keep = _over_which("var", axis, dim, keepdims, keepdim)
-    return ops.var(_floats(self), axes, ddof if correction is None else correction, keep)
+    return ops.var(_floats(self), axes, ddof if correction is ... else correction, keep)
 
 
 def _floats(x: Tensor) -> Tensor:
@@ -289,7 +301,8 @@ def _floats(x: Tensor) -> Tensor:
     return x * 1.0 if x.array().dtype.kind in "biu" else x
 
 
-def cumsum(self: Tensor, axis: Any = None, dtype: Any = None, *, dim: Any = None) -> Tensor:
+@plain("axis", owner="Tensor.cumsum")
+def cumsum(self: Tensor, axis: Any = None, dtype: Any = None, *, dim: Any = ...) -> Tensor:
     """Sum up along a dimension, keeping every result; without a dimension all elements row by row.
 
     Examples:
@@ -297,7 +310,10 @@ def cumsum(self: Tensor, axis: Any = None, dtype: Any = None, *, dim: Any = None
         >>> print(ms.Tensor([[1.0, 2.0], [3.0, 4.0]]).cumsum())
         [ 1.  3.  6. 10.]
     """
-    axis = either("cumsum", ("axis", axis), ("dim", dim), None)
+    if dim is not ...:
+        axis = integer(either("cumsum", ("axis", axis), ("dim", dim), None), "dim", "Tensor.cumsum")
+    elif axis is not None:
+        integer(axis, "axis", "Tensor.cumsum")
     if dtype is None and self.dtype in (bool_, int8, uint8):
         # Few elements would be too many for these types.
         dtype = int32
@@ -360,6 +376,7 @@ def ptp(self: Tensor, axis: Any = None, keepdims: bool = False) -> Tensor:
     return ops.amax(self, axis, keepdims) - ops.amin(self, axis, keepdims)
 
 
+@scalars("axis1", "axis2", owner="Tensor.trace")
 def trace(self: Tensor, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None) -> Tensor:
     """Sum up the diagonals of matrices.
 
@@ -372,6 +389,9 @@ def trace(self: Tensor, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: 
         dtype = int64
     x = self if dtype is None else ops.cast(self, dtype)
     axis1, axis2 = integer(axis1, "axis1", "Tensor.trace"), integer(axis2, "axis2", "Tensor.trace")
+    if self.ndim > 1:
+        axis1 = one_axis(axis1, "axis1", "Tensor.trace", self.ndim)
+        axis2 = one_axis(axis2, "axis2", "Tensor.trace", self.ndim)
     if self.ndim < 2 or axis1 == axis2:
         raise RuntimeError(
             f"For 'Tensor.trace', 'axis1' and 'axis2' must be two dimensions, but got {axis1} and {axis2} "

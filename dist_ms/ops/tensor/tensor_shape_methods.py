@@ -10,22 +10,22 @@ import numpy as np
 from dist_ms import ops
 from dist_ms.common.checks import complaint
 from dist_ms.common.dtype import Number, int64
-from dist_ms.common.error_classes import raises
 from dist_ms.common.tensor import Tensor, wrap
-from dist_ms.ops.arguments import integers
+from dist_ms.ops.arguments import integer, integers
 from dist_ms.ops.shaping.splitting import split as split_tensor
-from dist_ms.ops.tensor.tensor_reduction_methods import either
+from dist_ms.ops.tensor.tensor_reduction_methods import either, one_given
 
 
-def _one_sequence(name: str, numbers: tuple, argument: str = "shape") -> Any:
-    """Numbers given one by one, or in one tuple or list.
+def _one_sequence(name: str, numbers: tuple, argument: str = "shape", alone: bool = False) -> Any:
+    """Numbers given one by one, or in one tuple or list, behind which MindSpore reads no further but where `alone`.
 
     Raises:
         TypeError: if there are none.
     """
     if not numbers:
         raise TypeError(f"For 'Tensor.{name}', '{argument}' must be given.")
-    if len(numbers) == 1 and isinstance(numbers[0], (tuple, list, Tensor)):
+    one = len(numbers) == 1
+    if (isinstance(numbers[0], (tuple, list)) and (one or not alone)) or (one and isinstance(numbers[0], Tensor)):
         return numbers[0]
     return integers(numbers, argument, f"Tensor.{name}")
 
@@ -50,7 +50,10 @@ def view(self: Tensor, *shape: Any) -> Tensor:
         (2, 2)
     """
     if len(shape) == 1 and isinstance(shape[0], Number):
-        return wrap(np.ascontiguousarray(self.array()).view(shape[0].np))
+        array = self.array()
+        if not array.ndim and array.itemsize != shape[0].np.itemsize:
+            raise ValueError(complaint("dtype", "Tensor.view", f"as wide as the scalar's {self.dtype}", shape[0]))
+        return wrap((array if not array.ndim else np.ascontiguousarray(array)).view(shape[0].np))
     return ops.reshape(self, _one_sequence("view", shape))
 
 
@@ -65,18 +68,39 @@ def reshape_as(self: Tensor, other: Tensor) -> Tensor:
     return ops.reshape(self, other.shape)
 
 
-def transpose(self: Tensor, *axes: Any) -> Tensor:
+def transpose(self: Tensor, *axes: Any, dim0: Any = None, dim1: Any = None) -> Tensor:
     """Return the tensor with its dimensions in another order: all given, two to exchange, or none to reverse.
+
+    Two numbers are always two dimensions to exchange, of a matrix, too; a tuple is always an order.
+
+    Args:
+        self: the tensor.
+        axes: the order, or the dimensions to exchange.
+        dim0: the first of two dimensions to exchange.
+        dim1: the second one.
+
+    Raises:
+        TypeError: if there is anything but ints.
+        ValueError: if a dimension is out of range, or an order does not name each once.
 
     Examples:
         >>> import dist_ms as ms
         >>> ms.ops.zeros((2, 3, 4)).transpose(2, 0, 1).shape
         (4, 2, 3)
+        >>> ms.ops.zeros((2, 3)).transpose(0, 1).shape
+        (3, 2)
     """
+    if dim0 is not None or dim1 is not None:
+        axes = (*axes, *[d for d in (dim0, dim1) if d is not None])
+        if len(axes) != 2:
+            raise TypeError(complaint("dim0", "Tensor.transpose", "given together with 'dim1' alone", axes))
     if not axes or axes == (None,):
         return ops.transpose(self, tuple(reversed(range(self.ndim))))
-    if len(axes) == 2 and self.ndim != 2 and all(isinstance(a, int) for a in axes):
-        return ops.swapaxes(self, *axes)
+    if len(axes) == 2 and not isinstance(axes[0], (tuple, list)):
+        return ops.swapaxes(self, *[integer(a, "axes", "Tensor.transpose") for a in axes])
+    if len(axes) > 1 and isinstance(axes[0], (tuple, list)):
+        kind = ValueError if len(axes) != self.ndim else TypeError
+        raise kind(complaint("axes", "Tensor.transpose", "one tuple, or ints", axes))
     return ops.transpose(self, _one_sequence("transpose", axes, "axes"))
 
 
@@ -93,17 +117,19 @@ def permute(self: Tensor, *axis: Any) -> Tensor:
     return ops.transpose(self, _one_sequence("permute", axis, "axis"))
 
 
-def flatten(self: Tensor, order: Any = "C", end_dim: int = -1, *, start_dim: int = 0) -> Tensor:
-    """Make dimensions one: all by default; see `dist_ms.ops.flatten`. The first argument may be `start_dim`.
+def flatten(
+    self: Tensor, first: Any = "C", /, end_dim: int = -1, *, order: str | None = None, start_dim: int = 0
+) -> Tensor:
+    """Make dimensions one: all by default; see `dist_ms.ops.flatten`. The first argument is `order` or `start_dim`.
 
     Examples:
         >>> import dist_ms as ms
         >>> ms.ops.zeros((2, 3, 4)).flatten(1).shape
         (2, 12)
     """
-    if isinstance(order, int):
-        order, start_dim = "C", order
-    return ops.flatten(self, order, start_dim=start_dim, end_dim=end_dim)
+    if isinstance(first, int):
+        first, start_dim = "C", first
+    return ops.flatten(self, first if order is None else order, start_dim=start_dim, end_dim=end_dim)
 
 
 def squeeze(self: Tensor, *axes: Any, axis: Any = None, dim: Any = None) -> Tensor:
@@ -116,7 +142,7 @@ def squeeze(self: Tensor, *axes: Any, axis: Any = None, dim: Any = None) -> Tens
     """
     named = either("squeeze", ("axis", axis), ("dim", dim), None)
     axes = axes if named is None else (named,)
-    return ops.squeeze(self, None if not axes or axes == (None,) else _one_sequence("squeeze", axes, "axis"))
+    return ops.squeeze(self, None if not axes or axes == (None,) else _one_sequence("squeeze", axes, "axis", True))
 
 
 def broadcast_to(self: Tensor, *shape: Any) -> Tensor:
@@ -141,7 +167,6 @@ def expand(self: Tensor, *size: Any) -> Tensor:
     return ops.expand(self, _one_sequence("expand", size, "size"))
 
 
-@raises(owner="Tensor.sum_to_size", size=ValueError)
 def sum_to_size(self: Tensor, *size: Any) -> Tensor:
     """Add up over dimensions until the tensor has a shape that broadcasts to its own.
 
@@ -150,23 +175,26 @@ def sum_to_size(self: Tensor, *size: Any) -> Tensor:
         >>> print(ms.Tensor([[1.0, 2.0], [3.0, 4.0]]).sum_to_size(1, 2))
         [[4. 6.]]
     """
-    shape = integers(_one_sequence("sum_to_size", size or ((),), "size"), "size", "Tensor.sum_to_size")
+    shape = size[0] if len(size) == 1 and isinstance(size[0], (tuple, list)) else size
     extra = self.ndim - len(shape)
-    if extra < 0 or any(n not in (1, m) for n, m in zip(shape, self.shape[max(extra, 0) :])):
+    wrong = extra < 0 or any(getattr(n, "ndim", 0) for n in shape)
+    if wrong or any(n not in (1, m) for n, m in zip(shape, self.shape[extra:])):
         raise ValueError(f"For 'Tensor.sum_to_size', 'size' must broadcast to {self.shape}, but got {shape}.")
+    shape = integers(shape, "size", "Tensor.sum_to_size")
     x = ops.cast(self, int64) if shape != self.shape and self.array().dtype.kind in "bui" else self
     return ops.broadcasting.reduce_to(x, ops.zeros(shape, x.dtype))
 
 
-def tile(self: Tensor, dims: Any = None, *, reps: Any = None) -> Tensor:
-    """Repeat the tensor along its dimensions; see `dist_ms.ops.tile`.
+def tile(self: Tensor, *numbers: Any, dims: Any = None, reps: Any = None) -> Tensor:
+    """Repeat the tensor along its dimensions, given as `dims` (also `reps`) or one by one; see `dist_ms.ops.tile`.
 
     Examples:
         >>> import dist_ms as ms
-        >>> print(ms.Tensor([1, 2]).tile((2,)))
-        [1 2 1 2]
+        >>> print(ms.Tensor([1, 2]).tile((2,)), ms.Tensor([1, 2]).tile(2))
+        [1 2 1 2] [1 2 1 2]
     """
-    return ops.tile(self, dims if reps is None else reps)
+    named = either("tile", ("dims", dims), ("reps", reps), None)
+    return ops.tile(self, _one_sequence("tile", numbers, "dims") if named is None else named)
 
 
 def repeat(self: Tensor, *repeats: Any, axis: int | EllipsisType | None = ...) -> Tensor:
@@ -222,7 +250,7 @@ def flip(self: Tensor, *numbers: Any, dims: Any = None) -> Tensor:
         >>> print(ms.Tensor([1, 2, 3]).flip((0,)))
         [3 2 1]
     """
-    return ops.flip(self, _one_sequence("flip", numbers, "dims") if dims is None else dims)
+    return ops.flip(self, _one_sequence("flip", numbers, "dims", True) if dims is None else dims)
 
 
 def diagonal(self: Tensor, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Tensor:
@@ -239,10 +267,10 @@ def diagonal(self: Tensor, offset: int = 0, axis1: int = 0, axis2: int = 1) -> T
 def split(
     self: Tensor,
     split_size_or_sections: Any = None,
-    axis: int | None = None,
+    axis: int = 0,
     *,
     split_size: Any = None,
-    dim: int | None = None,
+    dim: int = 0,
 ) -> tuple:
     """Cut into parts along a dimension; see `dist_ms.ops.split`.
 
@@ -252,10 +280,10 @@ def split(
         2
     """
     size = split_size_or_sections if split_size is None else split_size
-    return split_tensor(self, size, either("split", ("axis", axis), ("dim", dim), 0))
+    return split_tensor(self, size, one_given("split", axis, dim, 0))
 
 
-def chunk(self: Tensor, chunks: int, axis: int | None = None, *, dim: int | None = None) -> tuple:
+def chunk(self: Tensor, chunks: int, axis: int = 0, *, dim: int = 0) -> tuple:
     """Cut into at most so many parts along a dimension; see `dist_ms.ops.chunk`.
 
     Examples:
@@ -263,7 +291,7 @@ def chunk(self: Tensor, chunks: int, axis: int | None = None, *, dim: int | None
         >>> len(ms.Tensor([1, 2, 3]).chunk(2))
         2
     """
-    return ops.chunk(self, chunks, either("chunk", ("axis", axis), ("dim", dim), 0))
+    return ops.chunk(self, chunks, one_given("chunk", axis, dim, 0))
 
 
 def unbind(self: Tensor, dim: int = 0) -> tuple:

@@ -8,8 +8,10 @@ import numpy as np
 
 from dist_ms.common.checks import check_bool, check_type, complaint
 from dist_ms.common.dtype import Number
+from dist_ms.common.error_classes import scalars
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.common.tensor.storage import UntypedStorage, bytes_of, storage_of
+from dist_ms.ops.arguments import integer
 
 
 def untyped_storage(self: Tensor) -> UntypedStorage:
@@ -197,9 +199,10 @@ def set_cast_dtype(self: Tensor, dtype: Number | None = None) -> None:
     check_type(dtype, "dtype", "set_cast_dtype", (Number, type(None)))
 
 
+@scalars("flag")
 def set_init_flag(self: Tensor, flag: bool) -> None:
     """Set `init_flag`."""
-    self.__dict__["_init_flag"] = flag if isinstance(flag, int) else check_bool(flag, "flag", "set_init_flag")
+    self.__dict__["_init_flag"] = flag if isinstance(flag, int) else bool(integer(flag, "flag", "set_init_flag"))
 
 
 def remove_hook(hook_id: int) -> None:

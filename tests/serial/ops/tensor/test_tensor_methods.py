@@ -146,3 +146,56 @@ def test_older_names_of_methods():
     np.testing.assert_allclose(tensor([0.5, -0.25]).erfinv_().asnumpy(), [0.47693628, -0.22531205], rtol=1e-6)
     z = x + 1j * x.T
     assert (ms.Tensor(z).mH.asnumpy() == z.conj().T).all()
+
+
+X = np.arange(6.0, dtype="float32").reshape(2, 3)
+
+
+@pytest.mark.parametrize(
+    ("call", "wanted"),
+    [
+        (lambda x: x.transpose(0, 1), X.T),
+        (lambda x: x.transpose(dim0=-1, dim1=0), X.T),
+        (lambda x: x.transpose(1, 1), X),
+        (lambda x: x.transpose((0, 1)), X),
+        (lambda x: x.reshape(1, 2, 3).transpose(ms.Tensor(1), 2), X.T[None]),
+        (lambda x: x.reshape((3, 2), 7), X.reshape(3, 2)),
+        (lambda x: x.tile(2), np.tile(X, 2)),
+        (lambda x: x.tile(2, 1), np.tile(X, (2, 1))),
+        (lambda x: x.tile((2, 1), 7), np.tile(X, (2, 1))),
+        (lambda x: x.tile(dims=(2, 1)), np.tile(X, (2, 1))),
+        (lambda x: x.flatten(1, order="F"), X.T.reshape(3, 2)),
+        (lambda x: x.resize(-1, 2), [[0, 1], [2, 3]]),
+        (lambda x: x.max(axis=(0, 1), keepdims=True, return_indices=True), [[5]]),
+        (lambda x: x.max(initial=9), 5),
+        (lambda x: x.max(axis=0, where=False, initial=2), [2, 2, 2]),
+        (lambda x: x.amin(0, where=1.5), [0, 1, 2]),
+        (lambda x: x.amax(ms.Tensor(1), where=ms.Tensor([True, False, False]), initial=1), [1, 3]),
+        (lambda x: x.diagonal_scatter(ms.Tensor([8.0, 9.0], ms.float64)), [[8, 1, 2], [3, 9, 5]]),
+        (lambda x: x.gather_nd(ms.Tensor(1)), [3, 4, 5]),
+        (lambda x: x.masked_scatter(x > 3, ms.Tensor([8.0, 9.0], ms.float64)), [[0, 1, 2], [3, 8, 9]]),
+        (lambda x: x.nanmean(0, dtype=ms.int32), [1, 2, 3]),
+        (lambda x: x.new_zeros(ms.Tensor(2)), [0, 0]),
+        (lambda x: x.add(1, alpha=ms.Tensor(2)), X + 2),
+        (lambda x: x.sub(1, alpha=0.5), X - 0.5),
+        (lambda x: x.searchsorted(ms.Tensor([[1.0], [4.0]]), sorter=[[0, 1, 2], [0, 1, 2]]), [[1], [1]]),
+    ],
+)
+def test_what_mindspore_takes(call, wanted):
+    equal(call(tensor(X)), wanted)
+
+
+def test_types_of_results_are_mindspore_s():
+    x = tensor([1, 2], "int64")
+    same(x.masked_fill(tensor([True, False]), -2.7), np.array([-2, 2]))
+    same(x.amax(initial=5.5), np.array(5))
+    same(x.max(axis=0, initial=5.5), np.array(5))
+    same(x.diagflat().diagonal_scatter(tensor([0.5, 0.5], "float32")), np.array([[0.5, 0], [0, 0.5]], "float32"))
+    same(x.choose([[0.5, 1], [2, 3], [4, 5.5]]), np.array([2, 5]))
+    same(tensor([1, 0]).choose([[1, 2], [3, 4]], "any"), np.array([3, 2]))
+    assert tensor([1.0], "float16").cauchy().dtype == ms.float16
+    assert tensor(7, "int64").view(ms.float64).shape == ()
+    assert ops.zeros((2, 0, 5)).stride() == [0, 5, 1]
+    low, high = ops.zeros((2, 3)).aminmax(axis=None, keepdims=2)
+    assert low.shape == high.shape == ()
+    equal(ms.mint.sort(tensor(2.0))[0], 2)
