@@ -400,7 +400,7 @@ def mvlgamma(input: Tensor, p: int) -> Tensor:
         >>> print(ms.ops.mvlgamma(ms.Tensor([3.0]), 2).asnumpy().round(4))
         [1.5502]
     """
-    not_of(input, "ibhe", "input", "mvlgamma")
+    not_of(input, "?bBhHiIlLqQe", "input", "mvlgamma")
     if integer(p, "p", "mvlgamma") < 1 or (tensor(input, "input", "mvlgamma").array() <= (p - 1) / 2).any():
         raise ValueError(f"For 'mvlgamma', 'p' must be positive and 'input' larger than (p - 1) / 2, but got {p}.")
     total = lgamma(input)

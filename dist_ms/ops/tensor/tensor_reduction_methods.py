@@ -132,6 +132,7 @@ def any(self: Tensor, axis: Any = None, keep_dims: bool = False, *, dim: Any = N
     return ops.any(self, *_over_which("any", axis, dim, keep_dims, keepdim, "keep_dims"))
 
 
+@plain("dim", owner="Tensor.max")
 def max(self: Tensor, *args: Any, **kwargs: Any) -> Any:
     """Find the largest element.
 
@@ -149,6 +150,7 @@ def max(self: Tensor, *args: Any, **kwargs: Any) -> Any:
     return _extreme(self, "max", ops.max, ops.amax, args, kwargs)
 
 
+@plain("dim", owner="Tensor.min")
 def min(self: Tensor, *args: Any, **kwargs: Any) -> Any:
     """Find the smallest element.
 
@@ -172,7 +174,7 @@ def _extreme(x: Tensor, name: str, along: Any, over: Any, args: tuple, kwargs: d
     if by_dim or (args and isinstance(args[0], int) and not kwargs and len(args) <= 2 and not within_graph()):
 
         def plain(dim: int, keepdim: bool = False) -> Any:
-            return along(x, dim, keepdim)
+            return along(x, one_axis(dim, "dim", f"Tensor.{name}", x.ndim), keepdim)
 
         return plain(*args, **kwargs)
     return _over(x, name, along, over, *args, **kwargs)
@@ -373,6 +375,8 @@ def ptp(self: Tensor, axis: Any = None, keepdims: bool = False) -> Tensor:
         >>> print(ms.Tensor([1.0, 5.0]).ptp())
         4.0
     """
+    if axis is not None and not self.ndim:
+        raise ValueError(f"For 'Tensor.ptp', 'axis' must be None for a scalar, but got {axis}.")
     return ops.amax(self, axis, keepdims) - ops.amin(self, axis, keepdims)
 
 
