@@ -98,7 +98,7 @@ def test_errors():
     ):
         with pytest.raises(ValueError, match="For '"):
             fn()
-    with pytest.raises(RuntimeError, match="For 'Argmax', the dimensions to reduce must not be empty"):
+    with pytest.raises(RuntimeError, match="For 'Argmax', the dimensions to choose from must not be empty"):
         ops.argmax(tensor([]))
     with pytest.raises(RuntimeError, match="'axis' must name each dimension once"):
         ops.amax(c, (0, 0))

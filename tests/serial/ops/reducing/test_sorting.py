@@ -27,8 +27,10 @@ def test_equal_elements_stay_in_order():
     equal(ops.argsort(x), [1, 3, 0, 2])
     equal(ops.argsort(x, descending=True), [0, 2, 1, 3])
     equal(ops.msort(ms.Tensor(A)), np.sort(A, 0))
-    values, place = ops.sort(ms.Tensor(5.0))
-    assert (float(values), int(place)) == (5, 0)
+    values, place = ms.mint.sort(ms.Tensor(5.0))
+    assert (values.shape, float(values), int(place)) == ((), 5, 0)
+    with pytest.raises(ValueError, match="For 'Sort', 'x' must have at least 1 dimension"):
+        ops.sort(ms.Tensor(5.0))
 
 
 def test_topk():
