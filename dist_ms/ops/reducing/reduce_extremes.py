@@ -130,7 +130,8 @@ class ArgMaxWithValue(Primitive):
             one_axis(self.axis, "axis", self.name, 0)
             return np.zeros((), np.int64), input.copy()
         axis = one_axis(self.axis, "axis", self.name, input.ndim)
-        _check_not_empty(self.name, input, range(input.ndim))
+        if not input.size:
+            _check_not_empty(self.name, input, range(input.ndim))
         index = _places(input, axis, self.choose, True)
         value = np.take_along_axis(input, index, axis)
         return (index, value) if self.keep_dims else (index.squeeze(axis), value.squeeze(axis))
@@ -175,7 +176,8 @@ class Argmax(Undifferentiable):
             one_axis(self.axis, "axis", self.name, 0)
             return np.zeros((), self.output_type.np)
         axis = one_axis(self.axis, "axis", self.name, x.ndim)
-        _check_not_empty(self.name, x, range(x.ndim))
+        if not x.size:
+            _check_not_empty(self.name, x, range(x.ndim))
         return _places(x, axis, self.choose, False).astype(self.output_type.np, copy=False)
 
 
