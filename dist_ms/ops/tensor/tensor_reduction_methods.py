@@ -201,7 +201,9 @@ def _over(
     boolean(return_indices, "return_indices", name), boolean(keepdims, "keepdims", name)
     if isinstance(axis, (tuple, list)):
         return over(x, axis, keepdims, initial=initial, where=where)
-    # Of one dimension the gradient goes to one of equal elements; of all, nothing else is looked at.
+    if axis is None and not return_indices:
+        return over(x)  # MindSpore looks at nothing else then
+    # Of one dimension the gradient goes to one of equal elements.
     found = along(x, axis, keepdims, initial=initial, where=where)
     return found if return_indices else found[0]
 

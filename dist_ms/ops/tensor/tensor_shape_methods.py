@@ -11,7 +11,7 @@ from dist_ms import ops
 from dist_ms.common.checks import complaint
 from dist_ms.common.dtype import Number, int64
 from dist_ms.common.tensor import Tensor, wrap
-from dist_ms.ops.arguments import integer, integers
+from dist_ms.ops.arguments import integers, one_axis
 from dist_ms.ops.shaping.splitting import split as split_tensor
 from dist_ms.ops.tensor.tensor_reduction_methods import either, one_given
 
@@ -97,7 +97,8 @@ def transpose(self: Tensor, *axes: Any, dim0: Any = None, dim1: Any = None) -> T
     if not axes or axes == (None,):
         return ops.transpose(self, tuple(reversed(range(self.ndim))))
     if len(axes) == 2 and not isinstance(axes[0], (tuple, list)):
-        return ops.swapaxes(self, *[integer(a, "axes", "Tensor.transpose") for a in axes])
+        a, b = [one_axis(a, "axes", "Tensor.transpose", self.ndim) for a in axes]
+        return ops.transpose(self, (1, 0)) if a != b and self.ndim == 2 else ops.swapaxes(self, a, b)
     if len(axes) > 1 and isinstance(axes[0], (tuple, list)):
         kind = ValueError if len(axes) != self.ndim else TypeError
         raise kind(complaint("axes", "Tensor.transpose", "one tuple, or ints", axes))
