@@ -12,6 +12,7 @@ from __future__ import annotations
 import functools
 import json
 import os
+import random
 import re
 import runpy
 import sys
@@ -183,6 +184,7 @@ def main() -> None:
     sys.path[0] = os.path.dirname(os.path.abspath(sys.argv[0]))
     ms.set_seed(0)
     np.random.seed(0)
+    random.seed(0)
     run_without_graphs()
     draw_masks_alike()
     draw_numbers_alike()

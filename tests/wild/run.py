@@ -105,7 +105,7 @@ def run(program: Program, python: Sequence[str | Path], repositories: Path, data
                 text = text.replace(old, new)
             file.write_text(text, errors="surrogateescape")
         words = [*map(str, python), script.name, *program.arguments.format(data=data).split()]
-        env = {**os.environ, "MPLBACKEND": "Agg", "GLOG_v": "3", "PYTHONPATH": str(copy)}
+        env = {**os.environ, "MPLBACKEND": "Agg", "GLOG_v": "3", "PYTHONPATH": str(copy), "PYTHONHASHSEED": "0"}
         began = time.monotonic()
         with open(Path(temporary, "said"), "w+", errors="replace") as said:
             job = subprocess.Popen(
@@ -138,13 +138,13 @@ def compare_losses(
     """
     found, cut = [], False
     for place, python in enumerate(pythons):
-        file = data / "losses.json"
-        file.unlink(missing_ok=True)
-        outcome = run(program, [*python, HERE / "losses.py", file], options.repositories, data, options.limit)
-        cut = cut or outcome is None or outcome.code is None or place > 0 < outcome.code
-        if not file.exists():
-            return []
-        found.append(json.loads(file.read_text()))
+        with tempfile.TemporaryDirectory() as temporary:
+            file = Path(temporary, "losses.json")
+            outcome = run(program, [*python, HERE / "losses.py", file], options.repositories, data, options.limit)
+            cut = cut or outcome is None or outcome.code is None or place > 0 < outcome.code
+            if not file.exists():
+                return []
+            found.append(json.loads(file.read_text()))
     shortest = min(map(len, found)) if cut else None
     return [losses[:shortest] for losses in found]
 
