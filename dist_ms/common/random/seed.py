@@ -7,6 +7,7 @@ from it on (`operation_seeds`), everything else takes its start from NumPy's glo
 
 from __future__ import annotations
 
+import random
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -21,7 +22,7 @@ _sliced_draws = 0  # without a seed: how often slices were drawn, equal on every
 
 
 def set_seed(seed: int) -> None:
-    """Set the global seed of initializers, random operations and NumPy.
+    """Set the global seed of initializers, random operations, NumPy and Python's `random`.
 
     Args:
         seed: 0 to 2**32 - 1.
@@ -43,6 +44,7 @@ def set_seed(seed: int) -> None:
         raise TypeError(f"For 'set_seed', 'seed' must be an int, but got {type(seed).__name__}.")
     if not 0 <= seed < 2**32:
         raise ValueError(f"For 'set_seed', 'seed' must be an int in [0, 2**32 - 1], but got {seed}.")
+    random.seed(seed)
     np.random.seed(seed)
     _operation_starts.clear()
     _seed = seed

@@ -1,6 +1,7 @@
 """set_seed, get_seed, keys, and Generator."""
 
 import copy
+import random
 
 import numpy as np
 import pytest
@@ -163,3 +164,13 @@ def test_the_minimal_standard_generator():
     np.testing.assert_allclose(minimal_standard.uniform(0, 40), want, rtol=1e-15)
     np.testing.assert_array_equal(minimal_standard.uniform(13, 20), minimal_standard.uniform(0, 40)[13:33])
     assert minimal_standard.uniform(7, 0).shape == (0,)
+
+
+def test_python_numbers_follow_the_seed():
+    ms.set_seed(3)
+    drawn = random.random(), np.random.random_sample()
+    random.random(), np.random.random_sample()
+    ms.set_seed(3)
+    assert drawn == (random.random(), np.random.random_sample())
+    random.seed(3)
+    assert drawn[0] == random.random()
