@@ -176,6 +176,7 @@ def main() -> None:
         begin_epochs_alike,
         draw_masks_alike,
         draw_numbers_alike,
+        make_rows_in_order,
         read_one_shard_alike,
         run_without_graphs,
     )
@@ -190,6 +191,7 @@ def main() -> None:
     draw_numbers_alike()
     begin_epochs_alike()
     read_one_shard_alike()
+    make_rows_in_order()
     draw_from_images()
     losses.watch()
     runpy.run_path(sys.argv[0], run_name="__main__")

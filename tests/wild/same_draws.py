@@ -130,3 +130,8 @@ def read_one_shard_alike() -> None:
         return select(num_samples, sampler, shuffle, *((None, None) if shards == 1 else (shards, shard)))
 
     samplers.select_sampler = selected
+
+
+def make_rows_in_order() -> None:
+    """Have one worker make rows where a program asks for no number: what it draws from Python then comes in order."""
+    dataset.config.set_num_parallel_workers(1)
