@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import random
 from enum import IntEnum
 from typing import Any
+
+import numpy as np
 
 from dist_ms.common.checks import check_bool, check_int_range, check_positive_int, complaint
 from dist_ms.common.random import seed as global_seed
@@ -94,8 +97,10 @@ _settings: dict[str, Any] = {
 
 
 def set_seed(seed: int) -> None:
-    """Set the seed of shuffles (0 to 2**32 - 1); the same on every rank."""
+    """Set the seed of shuffles (0 to 2**32 - 1), the same on every rank, and of NumPy and Python's `random`."""
     check_int_range(seed, "seed", "set_seed", 0, 2**32 - 1)
+    random.seed(seed)
+    np.random.seed(seed)
     _settings["seed"] = seed
 
 

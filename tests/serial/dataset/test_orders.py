@@ -1,5 +1,6 @@
 """Orders of rows against MindSpore 2.10's, seed for seed."""
 
+import random
 from copy import copy
 
 import numpy as np
@@ -86,6 +87,15 @@ def test_another_seed():
     config.set_seed(7)
     assert epochs_of(ten(shuffle=True), 1) == [[2, 7, 6, 8, 1, 5, 3, 0, 4, 9]]
     assert epochs_of(ten(shuffle=False).shuffle(10), 1) == [[5, 6, 8, 2, 1, 3, 9, 4, 7, 0]]
+
+
+def test_the_seed_is_that_of_numpy_and_of_python_too():
+    drawn = []
+    for seed in (7, 7, 8):
+        config.set_seed(seed)
+        drawn.append((np.random.rand(), random.random()))
+    assert drawn[0] == drawn[1] == (np.random.RandomState(7).rand(), random.Random(7).random())
+    assert drawn[0][0] != drawn[2][0] and drawn[0][1] != drawn[2][1]
 
 
 def test_the_words_of_64_bits():
