@@ -1,7 +1,7 @@
 """Orders of rows that follow from the seed and the epoch, as MindSpore's for the same seed.
 
 They are those of C++'s standard generators: `mt19937` for samplers, `mt19937_64` for buffers (Nishimura, "Tables of
-64-bit Mersenne twisters", 2000).
+64-bit Mersenne twisters", 2000), `minstd_rand0` for MindRecord files.
 """
 
 from __future__ import annotations
@@ -14,19 +14,23 @@ from dist_ms._ext import sequences
 
 __all__ = ["WideMersenneTwister", "permutation", "places_with_replacement", "reshuffled"]
 
+Engine = type[sequences.MersenneTwister] | type[sequences.MinimalStandard]
+
 _SEEDS = 2**32
 _KEPT = 4
-_last: dict[tuple[int, int, int], tuple[int, np.ndarray]] = {}  # by seed, step and count: an epoch and its order
+_last: dict[tuple[int, int, int, Engine], tuple[int, np.ndarray]] = {}  # an epoch and its order
 
 
-def permutation(seed: int, count: int) -> np.ndarray:
+def permutation(seed: int, count: int, engine: Engine = sequences.MersenneTwister) -> np.ndarray:
     """The numbers from 0 to count - 1 in the order that a seed gives, int64."""
     order = np.empty(count, np.int64)
-    sequences.MersenneTwister(seed % _SEEDS).permutation(order)
+    engine(seed % _SEEDS).permutation(order)
     return order
 
 
-def reshuffled(seed: int, epoch: int, count: int, step: int = 1) -> np.ndarray:
+def reshuffled(
+    seed: int, epoch: int, count: int, step: int = 1, engine: Engine = sequences.MersenneTwister
+) -> np.ndarray:
     """The order of an epoch, where each epoch shuffles the order of the one before; read-only.
 
     Args:
@@ -34,13 +38,14 @@ def reshuffled(seed: int, epoch: int, count: int, step: int = 1) -> np.ndarray:
         epoch: which, from 0.
         count: how many numbers.
         step: what an epoch adds to the seed.
+        engine: the generator.
     """
-    key = seed, step, count
+    key = seed, step, count, engine
     reached, order = _last.get(key, (-1, None))
     if order is None or reached > epoch:
-        reached, order = 0, permutation(seed, count)
+        reached, order = 0, permutation(seed, count, engine)
     for later in range(reached + 1, epoch + 1):
-        order = order[permutation(seed + step * later, count)]
+        order = order[permutation(seed + step * later, count, engine)]
     order.setflags(write=False)
     _last.pop(key, None)
     _last[key] = epoch, order

@@ -59,10 +59,15 @@ class FileSampling(Sampling):
         self.mode, self.stretches = shuffle, stretches
         self.lanes = LANES if lanes is None else lanes and check_positive_int(lanes, "num_parallel_workers", "Dataset")
 
-    def _blocks(self, source: Any, epoch: int) -> list[np.ndarray]:
-        """The rows of each file that has some, files and rows in order."""
+    @staticmethod
+    def _files(source: Any) -> list[np.ndarray]:
+        """The rows of each file that has some."""
         starts = np.cumsum([0, *source.file_rows()])
-        blocks = [np.arange(a, b) for a, b in pairwise(starts.tolist()) if a < b]
+        return [np.arange(a, b) for a, b in pairwise(starts.tolist()) if a < b]
+
+    def _blocks(self, source: Any, epoch: int) -> list[np.ndarray]:
+        """The same, files and rows in the order of an epoch."""
+        blocks = self._files(source)
         draw = np.random.RandomState([config.shuffle_seed() % 2**32, epoch])
         if self.mode is Shuffle.FILES:
             return [blocks[k] for k in draw.permutation(len(blocks))]

@@ -18,8 +18,9 @@ from dist_ms.dataset.samplers import (
     as_sampler,
 )
 from dist_ms.dataset.shuffles import Shuffle
-from dist_ms.dataset.sources.file_order import FileSampling, check_shuffle
+from dist_ms.dataset.sources.file_order import check_shuffle
 from dist_ms.dataset.sources.indexed import IndexedSource
+from dist_ms.dataset.sources.records.mind_order import RecordSampling
 from dist_ms.mindrecord.index import open_index
 from dist_ms.mindrecord.shards import Shards
 
@@ -106,7 +107,7 @@ class MindDataset(IndexedSource):
             raise RuntimeError(
                 "For 'MindDataset', 'sampler' must be None with shuffle, num_shards, shard_id or num_samples."
             )
-        self.sampling = FileSampling(
+        self.sampling = RecordSampling(
             mode,
             num_shards,
             shard_id,

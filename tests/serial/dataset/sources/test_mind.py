@@ -75,7 +75,29 @@ def test_shuffles(path):
     files = numbers(ds.MindDataset(path, ["i"], shuffle=ds.Shuffle.FILES), 20)
     assert sorted(set(map(tuple, files))) == [(0, 1, 2, 3, 4), (3, 4, 0, 1, 2)]
     within = numbers(ds.MindDataset(path, ["i"], shuffle=ds.Shuffle.INFILE), 50)
-    assert len(set(map(tuple, within))) == 12 and all(set(rows[:3]) == {0, 1, 2} for rows in within)
+    # From seeds that follow each other MindSpore's generator turns three rows round, but exchanges no two of them.
+    assert len(set(map(tuple, within))) == 6 and all(set(rows[:3]) == {0, 1, 2} for rows in within)
+
+
+@pytest.mark.parametrize(
+    ("shuffle", "epochs"),
+    [
+        (True, [[8, 0, 4, 7, 10, 9, 6, 5, 2, 11, 1, 3], [7, 10, 3, 11, 4, 2, 9, 1, 5, 0, 8, 6]]),
+        (ds.Shuffle.FILES, [[8, 9, 10, 11, 0, 1, 2, 3, 4, 5, 6, 7], [4, 5, 6, 7, 8, 9, 10, 11, 0, 1, 2, 3]]),
+        (ds.Shuffle.INFILE, [[2, 0, 1, 3, 6, 4, 5, 7, 10, 8, 9, 11], [3, 1, 2, 0, 7, 5, 6, 4, 11, 9, 10, 8]]),
+    ],
+)
+def test_the_orders_of_seed_1(tmp_path, monkeypatch, shuffle, epochs):
+    monkeypatch.setitem(ds.config._settings, "seed", 1)
+    writer = FileWriter(str(tmp_path / "rows"), 3)
+    writer.add_schema({"i": {"type": "int32"}})
+    writer.write_raw_data([{"i": k} for k in range(12)])
+    writer.commit()
+    files = [str(tmp_path / f"rows{k}") for k in range(3)]
+    assert numbers(ds.MindDataset(files, shuffle=shuffle), 2) == epochs
+    shards = [ds.MindDataset(files, shuffle=shuffle, num_shards=2, shard_id=k) for k in range(2)]
+    dealt = list(zip(*(numbers(shard) for shard in shards), strict=True))
+    assert [i for pair in dealt for i in pair] == epochs[0]
 
 
 def test_samplers(path):
