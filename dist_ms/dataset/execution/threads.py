@@ -27,7 +27,7 @@ class _Shared:
 
     def __init__(self, keys: Iterator, load: Callable[[Any], Any], ahead: int) -> None:
         self.keys, self.load, self.ahead = keys, load, ahead
-        self.lock = threading.Lock()
+        self.lock = threading.RLock()  # a collection of garbage within it may end a consumer, which stops the threads
         self.room, self.news = threading.Condition(self.lock), threading.Condition(self.lock)
         self.next_key = threading.Lock()  # keys may call functions of the user: one thread at a time
         self.results: dict[int, tuple[Any, BaseException | None]] = {}
