@@ -134,7 +134,11 @@ class Sampling:
 
     def order(self, source: Any, rows: int, epoch: int) -> np.ndarray:
         """The row numbers of an epoch, for all shards."""
-        return np.arange(rows) if self.shuffle is False else reshuffled(config.shuffle_seed(), epoch, rows)
+        return np.arange(rows) if self.shuffle is False else self.shuffled(epoch, rows)
+
+    def shuffled(self, epoch: int, count: int) -> np.ndarray:
+        """The numbers below `count` in the order of an epoch."""
+        return reshuffled(config.shuffle_seed(), epoch, count)
 
     def places(
         self, source: Any, rows: int, epoch: int, start: int = 0, offset: int = -1

@@ -210,7 +210,7 @@ def cause_of(text: str) -> str:
 
     Examples:
         >>> from tests.wild.run import cause_of
-        >>> cause_of("KeyError: 1\nImportError: cannot import name 'a' from 'b' (/home/me/b.py)\ndone")
+        >>> cause_of("KeyError: 1\nImportError: cannot import name 'a' from 'b' (/b.py)\ndone")
         "ImportError: cannot import name 'a' from 'b'"
     """
     lines = [line.strip() for line in text.splitlines() if line.strip()]

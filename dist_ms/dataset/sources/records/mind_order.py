@@ -14,20 +14,16 @@ from dist_ms.dataset.sources.file_order import FileSampling
 
 
 class RecordSampling(FileSampling):
-    """Which rows of MindRecord files are read; files and the rows of each file are shuffled alike."""
+    """Which rows of MindRecord files are read; files and the rows of each file are shuffled as all rows are."""
+
+    def shuffled(self, epoch: int, count: int) -> np.ndarray:
+        """The numbers below `count` in the order of an epoch: MindSpore counts its seeds up before the first."""
+        return reshuffled(config.shuffle_seed() + 1, epoch, count, engine=MinimalStandard)
 
     def _blocks(self, source: Any, epoch: int) -> list[np.ndarray]:
         blocks = self._files(source)
         if self.mode is Shuffle.FILES:
-            return [blocks[k] for k in _drawn(epoch, len(blocks))]
-        return [block[_drawn(epoch, len(block))] for block in blocks] if self.mode is Shuffle.INFILE else blocks
-
-    def order(self, source: Any, rows: int, epoch: int) -> np.ndarray:
-        """The row numbers of an epoch."""
-        shuffled = self.sampler is None and self.mode is Shuffle.GLOBAL
-        return _drawn(epoch, rows) if shuffled else super().order(source, rows, epoch)
-
-
-def _drawn(epoch: int, count: int) -> np.ndarray:
-    """The order of an epoch: MindSpore counts its seeds up before the first."""
-    return reshuffled(config.shuffle_seed() + 1, epoch, count, engine=MinimalStandard)
+            return [blocks[k] for k in self.shuffled(epoch, len(blocks))]
+        if self.mode is Shuffle.INFILE:
+            return [block[self.shuffled(epoch, len(block))] for block in blocks]
+        return blocks
