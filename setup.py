@@ -61,6 +61,7 @@ SINGLE_MODULES = (
     "row_streams",
     "small",
     "tape",
+    "time_limit",
 )
 # What Cython adds to every module, once: arguments, functions, classes, memoryviews. For any x86-64, as `cpu` needs it.
 SHARED = "dist_ms._ext.cython_shared"

@@ -18,9 +18,11 @@ import threading
 import time
 import traceback
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from types import TracebackType
 from typing import Any, NoReturn
 
+from dist_ms._ext.time_limit import TimeLimit
 from dist_ms.communication.end import last_words
 from dist_ms.communication.end.missing import missing_of
 from dist_ms.communication.end.survivors import flush_output
@@ -31,6 +33,7 @@ _GRACE = 0.5  # seconds for other ranks to print their error
 _LINE = 200  # characters of an exception that the launcher is told
 STOPPED = 75  # EX_TEMPFAIL of sysexits.h: stopped on request, and worth starting again
 _PATIENCE = 3.0  # seconds until a rank that another should have ended does it itself
+_LIMIT = 20.0  # seconds for MPI_Finalize when all ranks have left
 
 
 class _WatchedExit(SystemExit):
@@ -145,7 +148,16 @@ class Ending:
                 self._say(f"{type(error).__qualname__}: {error}\n")
                 self._end_job(1, error)
             sys.excepthook, threading.excepthook = self._excepthook, self._threadhook
-            self._finalize()
+            with self._limit():
+                self._finalize()
+
+    def _limit(self) -> AbstractContextManager:
+        """Return what ends this process when MPI_Finalize, which cannot be interrupted, hangs: all has been done."""
+        words = f"{self._label} MPI_Finalize has not returned within {_LIMIT:g} s; this process ends without it.\n"
+        try:
+            return TimeLimit(_LIMIT, self.exit_code, words.encode())
+        except OSError:
+            return nullcontext()
 
     def _say(self, text: str) -> None:
         """Write in one piece, so that the ranks' lines do not mix."""

@@ -102,6 +102,43 @@ def test_a_rank_that_ends_early_waits_for_the_others_without_work(run):
     assert word == "done" and float(spent) < 0.3
 
 
+@pytest.mark.parametrize("code", [0, 75])
+def test_an_end_of_mpi_that_hangs_ends_the_process(run, how, code):
+    done = run(
+        f"""
+        import ctypes, sys
+        from dist_ms.communication import init
+        from dist_ms.communication.end import failure
+        from dist_ms.communication.start import mpi_process
+
+        failure._LIMIT = 0.5
+        mpi_process.finalize = lambda: ctypes.PyDLL(None).sleep(60)  # and keeps the interpreter's lock
+        init()
+        open("began", "w").close()
+        sys.exit({code})
+        """,
+        how=how,
+    )
+    # mpirun takes a process that has not ended MPI for one that failed.
+    assert done.code == (code or 1) and done.seconds < QUICK
+    assert "of 2] MPI_Finalize has not returned within 0.5 s; this process ends without it.\n" in done.err
+
+
+def test_the_end_of_mpi_limits_nothing_after_it(run):
+    done = run(
+        """
+        import atexit, time
+        from dist_ms.communication import init
+        from dist_ms.communication.end import failure
+
+        failure._LIMIT = 0.5
+        atexit.register(lambda: (time.sleep(1.5), print("uploaded")))
+        init()
+        """
+    )
+    assert done.code == 0 and done.out.count("uploaded") == 2 and "MPI_Finalize" not in done.err
+
+
 def test_a_caught_exit_is_no_exit(run):
     done = run(
         HEAD + "try:\n    sys.exit(4)\nexcept SystemExit as error:\n    assert error.code == 4\n"

@@ -1,5 +1,6 @@
 """Jobs that are asked to stop: all ranks end after the same step, saved, with the documented code."""
 
+import contextlib
 import os
 import pty
 import re
@@ -46,7 +47,8 @@ class Started:
     """A job whose ranks train."""
 
     def __init__(self, words, folder, **options):
-        options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "env": environment(), **options}
+        env = environment(PYTHONFAULTHANDLER="1")
+        options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "env": env, **options}
         self.process = subprocess.Popen(words, cwd=folder, text=True, **options)
         self.said, self.pids = "", {}
 
@@ -59,7 +61,14 @@ class Started:
                 self.pids[int(found[1])] = int(found[2])
 
     def end(self):
-        out, err = self.process.communicate(timeout=30)
+        try:
+            out, err = self.process.communicate(timeout=60)
+        except subprocess.TimeoutExpired:
+            for rank in self.pids.values():  # have them say where they are
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(rank, signal.SIGABRT)
+            out, err = self.process.communicate(timeout=30)
+            pytest.fail(f"The job has not ended.\n{self.said}{out}\n{err}")
         return self.process.returncode, self.said + out, err
 
 
