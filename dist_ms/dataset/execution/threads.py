@@ -13,6 +13,9 @@ from weakref import WeakSet
 
 _PATIENCE = 5.0  # seconds that the end of the process waits for what threads are at
 
+# In threads of which several load: whoever makes keys there is called by one at a time, and in order.
+several_load: contextvars.ContextVar[bool] = contextvars.ContextVar("several_load", default=False)
+
 
 class _Shared:
     """What the threads and the consumer share; it knows neither, so that a consumer can be collected.
@@ -132,8 +135,9 @@ def in_threads(keys: Iterable, load: Callable[[Any], Any], workers: int, ahead: 
     _running.add(shared)
     for i in range(workers):
         # In a copy of this context: NumPy's allocator is a part of it.
-        run = contextvars.copy_context().run
-        thread = threading.Thread(target=run, args=(shared.work,), name=f"dist_ms data {i}", daemon=True)
+        context = contextvars.copy_context()
+        context.run(several_load.set, workers > 1)
+        thread = threading.Thread(target=context.run, args=(shared.work,), name=f"dist_ms data {i}", daemon=True)
         shared.threads.append(thread)
         thread.start()
     try:

@@ -14,6 +14,7 @@ from dist_ms.common.dtype import string, to_numpy
 from dist_ms.dataset import draws
 from dist_ms.dataset.columns import made_column, stack
 from dist_ms.dataset.dataset import Key, Row, column_list
+from dist_ms.dataset.execution.threads import several_load
 from dist_ms.dataset.sources.indexed import IndexedSource
 from dist_ms.dataset.user_functions import call, failed
 
@@ -29,7 +30,8 @@ class GeneratorDataset(IndexedSource):
         column_types: dtypes to convert the columns to.
         schema: a Schema, or the name of its file, that names the columns and their types instead.
         num_samples: read at most so many rows.
-        num_parallel_workers: how many workers read items that have numbers.
+        num_parallel_workers: how many workers read items that have numbers. One reads them in order and one at a time,
+            whatever later stages have, but in processes, each of which has the source for itself.
         shuffle: draw a new order every epoch (True by default where items have numbers).
         sampler: an iterable of row numbers.
         num_shards, shard_id: read the part of one rank. Without them every rank reads what `source` gives, as the
@@ -135,7 +137,8 @@ class GeneratorDataset(IndexedSource):
             chosen = ((epoch, i, [int(n) for n in numbers]) for i, numbers in enumerate(self.batches))
             return islice(chosen, rows, None)
         if self.numbered:
-            return super().keys_from(epoch, rows)
+            keys = super().keys_from(epoch, rows)
+            return map(self._read_in_turn, keys) if self.workers == 1 else keys
         items = self._items()
         shards, shard = self.sampling.shard()
         dealt = islice(zip(count(), items), shard, None, shards)
@@ -148,7 +151,17 @@ class GeneratorDataset(IndexedSource):
             return self._collated([self._item(n) for n in key[2]])
         return self.row(self._item(key[2]) if self.numbered else key[2])
 
+    def _read_in_turn(self, key: Key) -> Key:
+        """Read the item with its key where several threads load rows: one worker means one at a time, and in order."""
+        if not several_load.get():
+            return key
+        draws.follow_row(key, 0)
+        epoch, place, number = key
+        return epoch, place, _ReadItem(number, self._item)
+
     def _item(self, number: int) -> Any:
+        if isinstance(number, _ReadItem):
+            return number.item()
         return call("GeneratorDataset", self.source.__getitem__, number)
 
     def _items(self) -> Iterator:
@@ -188,6 +201,29 @@ class GeneratorDataset(IndexedSource):
         if self.collate is not None:
             return self.row(call("GeneratorDataset", self.collate, items))
         return tuple(stack(list(c), n) for c, n in zip(zip(*map(self.row, items)), self.columns))
+
+
+class _ReadItem(int):
+    """The number of an item that has been read already, or could not be."""
+
+    def __new__(cls, number: int, read: Callable[[int], Any]) -> _ReadItem:
+        self = super().__new__(cls, number)
+        self._item = self._error = None
+        try:
+            self._item = read(number)
+        except Exception as error:
+            self._error = error
+        return self
+
+    def item(self) -> Any:
+        """The item.
+
+        Raises:
+            Exception: what reading it raised.
+        """
+        if self._error is not None:
+            raise self._error
+        return self._item
 
 
 def _numpy_type(dtype: Any) -> np.dtype:
