@@ -187,6 +187,7 @@ if _typing.TYPE_CHECKING:
     from dist_ms.train.callback import *
     from dist_ms.train.flops import flops_collection
     from dist_ms.train.metrics import *
+    from dist_ms.train.obfuscation import *
     from dist_ms.train.refused import *
     from dist_ms.train.serialization import *
     from dist_ms.train.sinking import *

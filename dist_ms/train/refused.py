@@ -6,9 +6,7 @@ __all__ = [
     "build_searched_strategy",
     "export_split_mindir",
     "get_ckpt_path_with_strategy",
-    "load_obf_params_into_net",
     "merge_pipeline_strategys",
-    "obfuscate_ckpt",
     "restore_group_info_list",
     "set_op_strategy_config",
 ]
@@ -17,7 +15,6 @@ _STRATEGIES = (
     "does not cut operators over ranks, so there are no files of strategies",
     "Train data-parallel, or use nn.model_parallel.",
 )
-_OBFUSCATION = ("does not obfuscate weights", "Encrypt the checkpoint: save_checkpoint takes 'enc_key'.")
 
 build_searched_strategy = refused("build_searched_strategy", *_STRATEGIES)
 get_ckpt_path_with_strategy = refused("get_ckpt_path_with_strategy", *_STRATEGIES)
@@ -25,5 +22,3 @@ merge_pipeline_strategys = refused("merge_pipeline_strategys", *_STRATEGIES)
 restore_group_info_list = refused("restore_group_info_list", *_STRATEGIES)
 set_op_strategy_config = refused("set_op_strategy_config", *_STRATEGIES)
 export_split_mindir = refused("export_split_mindir", *_STRATEGIES)
-load_obf_params_into_net = refused("load_obf_params_into_net", *_OBFUSCATION)
-obfuscate_ckpt = refused("obfuscate_ckpt", *_OBFUSCATION)

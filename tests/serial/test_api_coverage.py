@@ -44,9 +44,9 @@ def test_what_is_not_there_has_its_reason():
     assert "rewrite.SymbolTree" in coverage.verdict("Node", None, None, "rewrite.node")[1]
     assert "over ranks" in coverage.verdict("infer_train_layout", None, None, "parallel")[1]
     assert coverage.why_absent("NoSuchName") == "not built yet"
-    assert coverage.verdict("obfuscate_ckpt", None, ms)[1].startswith("dist_ms does not obfuscate weights.")
+    assert coverage.verdict("export_split_mindir", None, ms)[1].startswith("dist_ms does not cut operators")
     assert coverage.verdict("pin_memory", None, ms.Tensor)[1].endswith("MindSpore raises an error on a CPU, too.")
-    assert not coverage.verdict("obfuscate_ckpt", None, ms)[1].endswith("too.")
+    assert not coverage.verdict("export_split_mindir", None, ms)[1].endswith("too.")
 
 
 def test_an_object_of_several_paths_counts_once_whatever_dist_ms_has_for_it():

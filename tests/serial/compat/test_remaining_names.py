@@ -72,7 +72,6 @@ def _generator(seed):
     "path",
     [
         *("nn.GetNextSingleOp", "nn.PipelineGradReducer"),
-        "safeguard.obfuscate_ckpt",
         "tools.stress_detect",
         *("utils.stress_detect", "utils.ExitByRequest"),
         *("parallel.set_op_strategy_config", "train.restore_group_info_list", "common.hifloat8"),
