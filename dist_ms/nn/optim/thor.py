@@ -9,18 +9,22 @@ import numpy as np
 
 from dist_ms import ops
 from dist_ms.common.checks import check_bool, check_positive_int, check_type, complaint
-from dist_ms.common.parameter import Parameter
+from dist_ms.common.parameter import Parameter, ParameterTuple
 from dist_ms.common.tensor import Tensor, from_array
 from dist_ms.nn.cell import Cell
 from dist_ms.nn.layer.thor_conversion import convert
 from dist_ms.nn.optim.momentum import Momentum
+from dist_ms.nn.optim.thor_blocks import between, block_shapes, inverse, inverse_blocks
 from dist_ms.parallel.mode import is_data_parallel, world_comm
 
 __all__ = ["thor"]
 
 
 class _Thor(Momentum):
-    """Momentum whose gradients are multiplied by the inverses of their layers' matrices."""
+    """Momentum whose gradients are multiplied by the inverses of their layers' matrices.
+
+    The matrices of layers are among its parameters, and so are the inverses: a run that goes on has them.
+    """
 
     element_wise = False  # a layer's gradient is needed whole
 
@@ -33,43 +37,65 @@ class _Thor(Momentum):
         # Of gradients of a mean over the batch, times the loss scale, those of the rows.
         self._gradient_scale = (settings["batch_size"] / self.loss_scale) ** 2
         layers = [cell for _, cell in net.cells_and_names() if _matrices(cell)]
-        places = {id(p): index for index, p in enumerate(self.parameters)}
-        weights = [getattr(cell, "weight", getattr(cell, "embedding_table", None)) for cell in layers]
-        self._layers = {places[id(w)]: cell for w, cell in zip(weights, layers) if id(w) in places}
-        self._inverses: dict[int, tuple[np.ndarray, np.ndarray]] = {}
-        self._taken = 0
+        convolutions = [cell for cell in layers if hasattr(cell, "a_normalizer")]
+        self.collected_a = ParameterTuple([_matrices(cell)[0] for cell in layers])
+        self.collected_g = ParameterTuple([_matrices(cell)[1] for cell in layers])
+        self.a_normalizers = ParameterTuple([cell.a_normalizer for cell in convolutions])
+        self.g_normalizers = ParameterTuple([cell.g_normalizer for cell in convolutions])
+        self.cov_step = Parameter(Tensor(np.zeros(1, np.int32)), name="cov_step", requires_grad=False)
+        by_weight = {id(getattr(cell, "weight", getattr(cell, "embedding_table", None))): cell for cell in layers}
+        self._layers = {index: by_weight[id(p)] for index, p in enumerate(self.parameters) if id(p) in by_weight}
+        shapes = [_inverse_shapes(cell) for cell in self._layers.values()]
+        self.inverses_a = _zeros("matrix_a_inv", [a for a, _ in shapes])
+        self.inverses_g = _zeros("matrix_g_inv", [g for _, g in shapes])
         self._collect()
+
+    def get_frequency(self) -> int:
+        """Return the steps from one inversion to the next."""
+        return self._frequency
+
+    def _taken(self) -> int:
+        return int(self.cov_step.asnumpy()[0])
 
     def _collect(self) -> None:
         """Have the layers collect in the next step, or not."""
         for cell in self._layers.values():
-            cell.thor = self._taken % self._frequency == 0
+            cell.thor = self._taken() % self._frequency == 0
 
     def construct(self, gradients: Any) -> Any:
         """Update every parameter; every `frequency`-th step finds the inverses anew."""
-        if self._taken % self._frequency == 0:
+        if self._taken() % self._frequency == 0:
             self._invert()
-        found = [self._natural(index, grad) for index, grad in enumerate(gradients)]
-        self._taken += 1
+        found = list(gradients)
+        for place, index in enumerate(self._layers):
+            found[index] = self._natural(place, found[index])
+        self.cov_step.set_data(Tensor(np.array([self._taken() + 1], np.int32)))
         self._collect()
-        return super().construct(ops.clip_by_global_norm(tuple(found), 1.0) if self._clips else tuple(found))
+        # The rule divides by the loss scale.
+        return super().construct(
+            ops.clip_by_global_norm(tuple(found), self.loss_scale) if self._clips else tuple(found)
+        )
 
     def _invert(self) -> None:
-        root = np.sqrt(self._damping[min(self._taken, len(self._damping) - 1)])
-        for index, cell in self._layers.items():
+        root = np.sqrt(self._damping[min(self._taken(), len(self._damping) - 1)])
+        for place, cell in enumerate(self._layers.values()):
             a, g = (_mean_over_ranks(m.asnumpy(), self.parameters) for m in _matrices(cell))
-            self._inverses[index] = _inverse(a, root), _inverse(g * self._gradient_scale, root)
+            g = g * self._gradient_scale
+            kept_a, kept_g = self.inverses_a[place], self.inverses_g[place]
+            if a.ndim == 1:  # how often each row of a table was looked up
+                kept_a.set_data(from_array(1 / (a + np.float32(root))))
+                kept_g.set_data(from_array(inverse(g, root)))
+            else:
+                kept_a.set_data(from_array(np.broadcast_to(inverse_blocks(a, root), kept_a.shape).copy()))
+                kept_g.set_data(from_array(inverse_blocks(g, root)))
 
-    def _natural(self, index: int, grad: Any) -> Any:
+    def _natural(self, place: int, grad: Any) -> Any:
         """The gradient of a layer's weight as the second-order step has it."""
-        if index not in self._inverses or not isinstance(grad, Tensor):
+        if not isinstance(grad, Tensor):
             return grad
-        a, g = self._inverses[index]
+        a, g = self.inverses_a[place].asnumpy(), self.inverses_g[place].asnumpy()
         array = grad.asnumpy()
-        if a.ndim == 1:  # rows of a table
-            changed = a[:, None] * (array @ g)
-        else:
-            changed = g @ array.reshape(len(array), -1) @ a
+        changed = a[:, None] * (array @ g) if a.ndim == 1 else between(array.reshape(len(array), -1), a, g)
         return from_array(changed.reshape(array.shape).astype(array.dtype, copy=False))
 
 
@@ -88,14 +114,18 @@ def _mean_over_ranks(matrix: np.ndarray, weights: Sequence[Any]) -> np.ndarray:
     return comm.all_reduce(np.ascontiguousarray(matrix).copy()) / comm.size
 
 
-def _inverse(matrix: np.ndarray, damping: float) -> np.ndarray:
-    """The inverse of a positive matrix, or of a diagonal one given by its diagonal, with more on the diagonal."""
-    if matrix.ndim == 1:
-        return 1 / (matrix + np.float32(damping))
-    from scipy.linalg import cho_factor, cho_solve
+def _inverse_shapes(cell: Cell) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    a, g = _matrices(cell)
+    return (a.shape, g.shape) if a.ndim == 1 else block_shapes(len(a), len(g))
 
-    factor = cho_factor(matrix.astype(np.float64) + damping * np.eye(len(matrix)))
-    return cho_solve(factor, np.eye(len(matrix))).astype(np.float32)
+
+def _zeros(name: str, shapes: Sequence[tuple[int, ...]]) -> ParameterTuple:
+    return ParameterTuple(
+        [
+            Parameter(Tensor(np.zeros(shape, np.float32)), name=f"{name}_{place}", requires_grad=False)
+            for place, shape in enumerate(shapes)
+        ]
+    )
 
 
 def thor(
@@ -117,10 +147,11 @@ def thor(
     .. math::
         g \leftarrow (G + \sqrt\lambda I)^{-1}\; g\; (A + \sqrt\lambda I)^{-1}
 
-    for each Dense, Conv2d, Embedding and EmbeddingLookup of the network, once in `frequency` steps. In the network they
-    are replaced by layers that collect their A and G, as `ConvertNetUtils` does. What other layers have is trained by
-    momentum. In a data-parallel job A and G are the means over
-    the ranks.
+    for each Dense, Conv2d, Embedding and EmbeddingLookup of the network; the inverses are found once in `frequency`
+    steps. In the network they are replaced by layers that collect their A and G, as `ConvertNetUtils` does. Of A and G
+    of more than 128 rows the blocks of 128 on the diagonal are taken; the G of a table stays whole. What other layers
+    have is trained by momentum. In a data-parallel job A and G are the means over the ranks. The inverses are
+    parameters of the optimizer.
 
     Args:
         net: the network, whose layers are replaced.

@@ -32,6 +32,67 @@ def test_a_step_is_the_formula():
     assert net.thor is True
 
 
+def test_matrices_of_more_than_128_rows_are_taken_by_blocks():
+    net = nn.DenseThor(150, 130, has_bias=False)
+    x, y = RNG.normal(size=(4, 150)).astype(F), RNG.normal(size=(4, 130)).astype(F)
+    optimizer = nn.thor(net, Tensor([0.1] * 2), Tensor([0.04] * 2), 0.0, batch_size=4, frequency=2)
+    w = net.weight.asnumpy().copy()
+    dout = (x @ w.T - y) * 2 / y.size
+    matrices = x.T @ x / 150 + 0.2 * np.eye(150), dout.T @ dout / 4 * 16 + 0.2 * np.eye(130)
+    for matrix in matrices:
+        matrix[128:, :128] = matrix[:128, 128:] = 0
+    a, g = (np.linalg.inv(matrix) for matrix in matrices)
+    nn.TrainOneStepCell(nn.WithLossCell(net, nn.MSELoss()), optimizer)(Tensor(x), Tensor(y))
+    assert np.allclose(net.weight.asnumpy(), w - 0.1 * (g @ dout.T @ x @ a), atol=1e-5)
+    kept = {p.name: p.asnumpy() for p in optimizer.get_parameters()}
+    assert kept["matrix_a_inv_0"].shape == (2, 2, 128, 128) and kept["matrix_g_inv_0"].shape == (2, 128, 128)
+    assert np.allclose(kept["matrix_a_inv_0"][1, 1, :22, :22], a[128:, 128:], atol=1e-5)
+    assert np.allclose(kept["matrix_g_inv_0"][0], g[:128, :128], atol=1e-5)
+
+
+def test_what_the_optimizer_keeps():
+    net = Mixed()
+    optimizer = nn.thor(net, Tensor([0.1]), Tensor([0.1]), 0.9)
+    assert optimizer.get_frequency() == 100
+    collected = ["table.matrix_a", "conv.matrix_a_cov", "head.0.matrix_a"]
+    collected += [name.replace("_a", "_g") for name in collected]
+    inverses = {"matrix_a_inv_0": (10,), "matrix_a_inv_1": (1, 1, 18, 18), "matrix_a_inv_2": (1, 1, 3, 3)}
+    inverses |= {"matrix_g_inv_0": (4, 4), "matrix_g_inv_1": (1, 3, 3), "matrix_g_inv_2": (1, 2, 2)}
+    kept = {p.name: p.shape for p in optimizer.get_parameters() if not p.requires_grad}
+    assert list(kept) == [*collected, "conv.a_normalizer", "conv.g_normalizer", "cov_step", *inverses]
+    assert {name: kept[name] for name in inverses} == inverses
+
+
+def test_a_saved_optimizer_goes_on(tmp_path):
+    """The inverses of the first step are used in the second, by an optimizer that did not find them."""
+    net = nn.DenseThor(3, 2)
+    x, y, step = trained(net)
+    step(Tensor(x), Tensor(y))
+    for part, name in ((net, "net"), (step.optimizer, "optimizer")):
+        ms.save_checkpoint(part, str(tmp_path / f"{name}.ckpt"))
+    step(Tensor(x), Tensor(y))
+    other = nn.DenseThor(3, 2)
+    _, _, again = trained(other)
+    for part, name in ((other, "net"), (again.optimizer, "optimizer")):
+        assert ms.load_param_into_net(part, ms.load_checkpoint(str(tmp_path / f"{name}.ckpt"))) == ([], [])
+    again(Tensor(x), Tensor(y))
+    assert np.array_equal(other.weight.asnumpy(), net.weight.asnumpy())
+
+
+def test_clipping_is_of_gradients_without_the_loss_scale():
+    changes = []
+    for scale in (1.0, 128.0):
+        ms.set_seed(1)
+        net = nn.DenseThor(3, 2, weight_init="ones")
+        optimizer = nn.thor(
+            net, Tensor([1.0]), Tensor([1e-4]), 0.0, loss_scale=scale, batch_size=4, enable_clip_grad=True
+        )
+        step = nn.TrainOneStepCell(nn.WithLossCell(net, nn.MSELoss()), optimizer, sens=scale)
+        step(Tensor(np.eye(4, 3, dtype=F) * 0.1), Tensor(np.zeros((4, 2), F)))
+        changes.append(net.weight.asnumpy() - 1)
+    assert np.allclose(changes[0], changes[1], rtol=1e-3) and 0.9 < np.linalg.norm(changes[0]) <= 1 + 1e-5
+
+
 def test_decay_and_clipping():
     for options in ({"weight_decay": 0.1, "decay_filter": lambda p: "bias" not in p.name}, {"enable_clip_grad": True}):
         net = nn.DenseThor(3, 2)
