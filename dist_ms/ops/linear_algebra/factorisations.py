@@ -29,6 +29,58 @@ def _matrices(name: str, x: Any) -> np.ndarray:
     return x.astype(np.float32) if x.dtype.itemsize == 2 else x
 
 
+# Up to as many singular vectors have MindSpore's signs.
+_SIGNED = 4
+
+
+def _with_signs(u: np.ndarray, v: np.ndarray, matrices: np.ndarray) -> None:
+    """Give singular vectors MindSpore's signs: always where there are up to two, mostly where there are three or four.
+
+    MindSpore's come out of Jacobi rotations by less than a right angle, so the largest number of each right vector is
+    positive. Matrices that are not square it first makes triangular, by reflections of the longer side; where there
+    are fewer rows than columns it is what these leave of the right vectors that counts. Further vectors are those that
+    the reflections turn into unit vectors.
+    """
+    rows, columns = matrices.shape[-2:]
+    count = min(rows, columns)
+    if count > _SIGNED or matrices.dtype.kind != "f" or not matrices.size:
+        return
+    turned, longer = v, u if rows > columns else v
+    more = longer.shape[-1] > count
+    if rows < columns or more:
+        left = _reflected(matrices if rows > columns else np.swapaxes(matrices, -1, -2), longer)
+        turned = v if rows > columns else left[..., :count, :count]
+    if more:
+        turn = np.swapaxes(left[..., count:, count:], -1, -2)
+        unit = np.eye(turn.shape[-1])
+        # Where a matrix has a lower rank, vectors of the first `count` are as free as the further ones: those stay.
+        off = np.abs(turn @ np.swapaxes(turn, -1, -2) - unit).max((-2, -1), keepdims=True)
+        longer[..., count:] = longer[..., count:] @ np.where(off < 64 * np.finfo(v.dtype).eps, turn, unit)
+    size = np.abs(turned)
+    # Of numbers that are equal but for rounding the last one counts.
+    last = count - 1 - np.argmax((size >= (1 - 1e-4) * size.max(-2, keepdims=True))[..., ::-1, :], axis=-2)
+    signs = np.where(np.take_along_axis(turned, last[..., None, :], -2) < 0, -1, 1).astype(v.dtype)
+    u[..., :count] *= signs
+    v[..., :count] *= signs
+
+
+def _reflected(matrices: np.ndarray, vectors: np.ndarray) -> np.ndarray:
+    """What the reflections that make matrices triangular, longest column first, make of vectors of their height."""
+    left, moved = matrices.astype(np.float64), vectors.astype(np.float64)
+    used = np.zeros((*matrices.shape[:-2], matrices.shape[-1]), bool)
+    for k in range(matrices.shape[-1]):
+        below = left[..., k:, :]
+        longest = np.argmax(np.where(used, -1, np.square(below).sum(-2)), -1)[..., None]
+        np.put_along_axis(used, longest, True, -1)
+        mirror = np.take_along_axis(below, longest[..., None, :], -1)
+        turns = np.square(mirror[..., 1:, :]).sum(-2, keepdims=True) > 0
+        mirror[..., 0, :] += np.copysign(np.sqrt(np.square(mirror).sum(-2)), mirror[..., 0, :])
+        weight = np.where(turns, 2 / np.maximum(np.square(mirror).sum(-2, keepdims=True), 1e-300), 0)
+        for part in (below, moved[..., k:, :]):
+            part -= weight * mirror * (np.swapaxes(mirror, -1, -2) @ part)
+    return moved
+
+
 @scalars("compute_uv")
 class Svd(Primitive):
     """`svd` as a primitive: `Svd(full_matrices, compute_uv)(input)`."""
@@ -44,7 +96,9 @@ class Svd(Primitive):
         if not self.compute_uv:
             return lapack.singular_values(x)
         u, s, v = lapack.svd(x, self.full_matrices)
-        return s, u, np.conj(np.swapaxes(v, -1, -2)).copy()
+        v = np.conj(np.swapaxes(v, -1, -2)).copy()
+        _with_signs(u, v, x)
+        return s, u, v
 
     def gradient(self, inputs: tuple, output: Any, dout: Any) -> Tensor:
         rows, columns = inputs[0].shape[-2:]
@@ -80,6 +134,9 @@ class Svd(Primitive):
 
 def svd(input: Tensor, full_matrices: bool = False, compute_uv: bool = True) -> Any:
     """Decompose matrices into U diag(s) V^H, with s falling.
+
+    The signs of the vectors, which are free, are MindSpore's for real matrices with up to two rows or columns, and for
+    most with three or four; LAPACK's for others.
 
     Args:
         input: a Tensor of floats (..., m, n).

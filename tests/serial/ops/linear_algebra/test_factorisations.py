@@ -25,6 +25,56 @@ def test_svd(x):
     check_gradient(ops.svd, x[0], tolerance=1e-4)
 
 
+# Singular vectors that MindSpore 2.10 returns.
+MINDSPORES = {
+    "tall": (
+        [[1, 2], [-4, -5], [2, 1]],
+        [[0.3082, -0.4882, 0.8165], [-0.9061, 0.1107, 0.4082], [0.2897, 0.8657, 0.4082]],
+        [[0.6386, 0.7695], [0.7695, -0.6386]],
+    ),
+    "wide": (
+        [[1, 3, -2, 0], [2, -1, 4, 1]],
+        [[0.5449, -0.8385], [-0.8385, -0.5449]],
+        [
+            [-0.2145, -0.6754, -0.6667, -0.2308],
+            [0.4687, -0.6902, 0.5513, -0.0083],
+            [-0.8421, -0.1761, 0.4935, -0.1278],
+            [-0.1589, -0.1909, -0.0894, 0.9645],
+        ],
+    ),
+    "square": (
+        [[4, 1, -1], [0, 3, 2], [1, 0, -5]],
+        [[-0.4217, 0.799, -0.4286], [0.3606, 0.5815, 0.7292], [-0.8319, -0.153, 0.5334]],
+        [[-0.4264, 0.738, -0.5231], [0.1118, 0.6168, 0.7791], [0.8976, 0.2738, -0.3455]],
+    ),
+    "equal numbers": (
+        [[2, 1], [1, 2]],
+        [[0.7071, -0.7071], [0.7071, 0.7071]],
+        [[0.7071, -0.7071], [0.7071, 0.7071]],
+    ),
+}
+
+
+@pytest.mark.parametrize(("x", "u", "v"), MINDSPORES.values(), ids=MINDSPORES)
+def test_svd_has_mindspores_signs(x, u, v):
+    for batch in (np.array(x, np.float32), np.array(x, np.float64), np.array([x, np.negative(x)], np.float64)):
+        for full in (False, True):
+            _, left, right = (t.asnumpy() for t in ops.svd(tensor(batch), full))
+            for found, wanted in ((left, u), (right, v)):
+                first = found[0] if batch.ndim == 3 else found
+                np.testing.assert_allclose(first, np.array(wanted)[:, : first.shape[1]], atol=1e-4)
+
+
+def test_svd_of_few_and_of_equal_columns():
+    for x in (np.zeros((0, 3, 2)), np.zeros((3, 2)), np.zeros((2, 3)), np.ones((4, 3)), np.ones((3, 4)), np.eye(4)):
+        s, u, v = (t.asnumpy() for t in ops.svd(tensor(x), True))
+        k = s.shape[-1]
+        np.testing.assert_allclose((u[..., :k] * s[..., None, :]) @ v[..., :k].swapaxes(-1, -2), x, atol=1e-12)
+        for vectors in (u, v):
+            unit = np.broadcast_to(np.eye(vectors.shape[-1]), vectors.shape)
+            np.testing.assert_allclose(vectors.swapaxes(-1, -2) @ vectors, unit, atol=1e-12)
+
+
 def test_svd_without_gradient():
     with pytest.raises(RuntimeError, match="U and V have no gradient with 'full_matrices'"):
         check_gradient(lambda x: ops.svd(x, True), TALL, order=1)
