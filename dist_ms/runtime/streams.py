@@ -76,7 +76,7 @@ class Event:
     def __repr__(self) -> str:
         return (
             f"Event(enable_timing={int(self.enable_timing)}, blocking:{int(self.blocking)}, "
-            f"is_created:{int(self._at is not None)})"
+            f"is_created:{int(self._at is not None)}, event:0)"
         )
 
 

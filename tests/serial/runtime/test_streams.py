@@ -32,6 +32,21 @@ def test_streams_are_one_order():
         assert runtime.current_stream() is runtime.default_stream()
 
 
+@pytest.mark.parametrize("name", ["current_stream", "default_stream", "communication_stream"])
+def test_the_first_call_has_a_stream(name):
+    """MindSpore's first returns None on a CPU, which `s.wait_stream(current_stream())` does not survive."""
+    assert alone(f"print(ms.runtime.{name}())") == "Stream(device_name=CPU, device_id:0, stream id:0)"
+    code = f"s = ms.runtime.Stream(); s.wait_stream(ms.runtime.{name}()); ms.runtime.{name}().wait_stream(s)"
+    assert alone(f"{code}; print('fine')") == "fine"
+
+
+def test_an_event_as_text():
+    event = runtime.Event(enable_timing=True)
+    assert repr(event) == "Event(enable_timing=1, blocking:0, is_created:0, event:0)"
+    event.record()
+    assert repr(event) == "Event(enable_timing=1, blocking:0, is_created:1, event:0)"
+
+
 def test_events_measure_time():
     start, end = runtime.Event(enable_timing=True), runtime.Event(True)
     with pytest.raises(RuntimeError, match="must be made with enable_timing=True and be recorded"):
