@@ -25,7 +25,7 @@ class ConvertNetUtils:
     """
 
     def convert_to_thor_net(self, net: Cell) -> None:
-        """Replace the layers in a network, which keep their parameters; convolutions in groups stay.
+        """Replace the layers in a network, which keep their parameters; convolutions in groups and frozen layers stay.
 
         Args:
             net: the network.

@@ -45,13 +45,23 @@ _MAKERS: dict[type, Any] = {Dense: _dense, Conv2d: _conv2d, Embedding: _embeddin
 _SHARED = ("weight", "bias", "embedding_table")
 
 
+def _is_trained(layer: Cell) -> bool:
+    weight = getattr(layer, "weight", getattr(layer, "embedding_table", None))
+    return getattr(weight, "requires_grad", True)
+
+
 def convert(net: Cell) -> None:
-    """Replace the layers in a network, which keep their parameters; convolutions in groups stay."""
+    """Replace the layers in a network, which keep their parameters; convolutions in groups and frozen layers stay."""
+    _convert(net)
+    net.update_cell_type("second-order")
+
+
+def _convert(net: Cell) -> None:
     for name, cell in list(net.name_cells().items()):
-        maker = _MAKERS.get(type(cell))
+        maker = _MAKERS.get(type(cell)) if _is_trained(cell) else None
         new = None if maker is None else maker(cell)
         if new is None:
-            convert(cell)
+            _convert(cell)
             continue
         for shared in _SHARED:
             if getattr(cell, shared, None) is not None:

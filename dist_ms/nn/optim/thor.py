@@ -12,6 +12,7 @@ from dist_ms.common.checks import check_bool, check_positive_int, check_type, co
 from dist_ms.common.parameter import Parameter, ParameterTuple
 from dist_ms.common.tensor import Tensor, from_array
 from dist_ms.nn.cell import Cell
+from dist_ms.nn.layer.normalization import LayerNorm
 from dist_ms.nn.layer.thor_conversion import convert
 from dist_ms.nn.optim.momentum import Momentum
 from dist_ms.nn.optim.thor_blocks import between, block_shapes, inverse, inverse_blocks
@@ -28,14 +29,13 @@ class _Thor(Momentum):
 
     element_wise = False  # a layer's gradient is needed whole
 
-    def __init__(
-        self, net: Cell, parameters: Any, damping: np.ndarray, settings: dict[str, Any], options: dict[str, Any]
-    ) -> None:
-        super().__init__(parameters, **options)
+    def __init__(self, net: Cell, damping: np.ndarray, settings: dict[str, Any], options: dict[str, Any]) -> None:
+        super().__init__(net.trainable_params(), **options)
         self._damping, self._frequency = damping, settings["frequency"]
-        self._clips = settings["enable_clip_grad"]
+        self._clips, self._batch_size = settings["enable_clip_grad"], settings["batch_size"]
+        self.decay_flags = tuple(bool(settings["decay_filter"](p)) for p in self.parameters)
         # Of gradients of a mean over the batch, times the loss scale, those of the rows.
-        self._gradient_scale = (settings["batch_size"] / self.loss_scale) ** 2
+        self._gradient_scale = (self._batch_size / self.loss_scale) ** 2
         layers = [cell for _, cell in net.cells_and_names() if _matrices(cell)]
         convolutions = [cell for cell in layers if hasattr(cell, "a_normalizer")]
         self.collected_a = ParameterTuple([_matrices(cell)[0] for cell in layers])
@@ -45,6 +45,9 @@ class _Thor(Momentum):
         self.cov_step = Parameter(Tensor(np.zeros(1, np.int32)), name="cov_step", requires_grad=False)
         by_weight = {id(getattr(cell, "weight", getattr(cell, "embedding_table", None))): cell for cell in layers}
         self._layers = {index: by_weight[id(p)] for index, p in enumerate(self.parameters) if id(p) in by_weight}
+        norms = [cell for _, cell in net.cells_and_names() if isinstance(cell, LayerNorm)]
+        scales = {id(p) for cell in norms for p in (cell.gamma, cell.beta)}
+        self._norms = [index for index, p in enumerate(self.parameters) if id(p) in scales]
         shapes = [_inverse_shapes(cell) for cell in self._layers.values()]
         self.inverses_a = _zeros("matrix_a_inv", [a for a, _ in shapes])
         self.inverses_g = _zeros("matrix_g_inv", [g for _, g in shapes])
@@ -64,26 +67,32 @@ class _Thor(Momentum):
 
     def construct(self, gradients: Any) -> Any:
         """Update every parameter; every `frequency`-th step finds the inverses anew."""
+        root = np.sqrt(self._damping[min(self._taken(), len(self._damping) - 1)])
         if self._taken() % self._frequency == 0:
-            self._invert()
+            self._invert(root)
         found = list(gradients)
         for place, index in enumerate(self._layers):
             found[index] = self._natural(place, found[index])
+        for index in self._norms:
+            found[index] = self._natural_by_elements(found[index], root)
         self.cov_step.set_data(Tensor(np.array([self._taken() + 1], np.int32)))
         self._collect()
-        # The rule divides by the loss scale.
-        return super().construct(
-            ops.clip_by_global_norm(tuple(found), self.loss_scale) if self._clips else tuple(found)
-        )
+        if self._clips:
+            # The rule divides by the loss scale.
+            found = [_clipped(grad, self.loss_scale) for grad in self.decay_weight(tuple(found))]
+        return super().construct(tuple(found))
 
-    def _invert(self) -> None:
-        root = np.sqrt(self._damping[min(self._taken(), len(self._damping) - 1)])
+    def rule_numbers(self, index: int, lr: float, weight_decay: float) -> tuple:
+        """The numbers of the rule; clipped gradients have the weight decay in them."""
+        return super().rule_numbers(index, lr, 0.0 if self._clips else weight_decay)
+
+    def _invert(self, root: float) -> None:
         for place, cell in enumerate(self._layers.values()):
             a, g = (_mean_over_ranks(m.asnumpy(), self.parameters) for m in _matrices(cell))
             g = g * self._gradient_scale
             kept_a, kept_g = self.inverses_a[place], self.inverses_g[place]
             if a.ndim == 1:  # how often each row of a table was looked up
-                kept_a.set_data(from_array(1 / (a + np.float32(root))))
+                kept_a.set_data(from_array(1 / (a / np.float32(self._batch_size) + np.float32(root))))
                 kept_g.set_data(from_array(inverse(g, root)))
             else:
                 kept_a.set_data(from_array(np.broadcast_to(inverse_blocks(a, root), kept_a.shape).copy()))
@@ -97,6 +106,23 @@ class _Thor(Momentum):
         array = grad.asnumpy()
         changed = a[:, None] * (array @ g) if a.ndim == 1 else between(array.reshape(len(array), -1), a, g)
         return from_array(changed.reshape(array.shape).astype(array.dtype, copy=False))
+
+    def _natural_by_elements(self, grad: Any, root: float) -> Any:
+        """The gradient of a LayerNorm's scales, whose matrix is a diagonal: its own squares over the batch."""
+        if not isinstance(grad, Tensor):
+            return grad
+        array = grad.asnumpy()
+        squares = np.square(array.astype(np.float32) * np.float32(self.grad_factor)) / np.float32(self._batch_size)
+        return from_array((array / (squares + np.float32(root))).astype(array.dtype, copy=False))
+
+
+def _clipped(grad: Any, norm: float) -> Any:
+    """A gradient made as short as `norm` if it is longer."""
+    if not isinstance(grad, Tensor):
+        return grad
+    array = grad.asnumpy()
+    length = float(np.linalg.norm(array.astype(np.float32, copy=False)))
+    return from_array(array * array.dtype.type(norm / length)) if length > norm else grad
 
 
 def _matrices(cell: Cell) -> tuple[Parameter, ...]:
@@ -149,9 +175,10 @@ def thor(
 
     for each Dense, Conv2d, Embedding and EmbeddingLookup of the network; the inverses are found once in `frequency`
     steps. In the network they are replaced by layers that collect their A and G, as `ConvertNetUtils` does. Of A and G
-    of more than 128 rows the blocks of 128 on the diagonal are taken; the G of a table stays whole. What other layers
-    have is trained by momentum. In a data-parallel job A and G are the means over the ranks. The inverses are
-    parameters of the optimizer.
+    of more than 128 rows the blocks of 128 on the diagonal are taken; the G of a table stays whole. The gradient of a
+    LayerNorm's scales is divided by its square over `batch_size`, plus :math:`\sqrt\lambda`. What other layers have is
+    trained by momentum. In a data-parallel job A and G are the means over the ranks. The inverses are parameters of the
+    optimizer.
 
     Args:
         net: the network, whose layers are replaced.
@@ -162,9 +189,9 @@ def thor(
         loss_scale: gradients are divided by it.
         batch_size: rows of a batch, of whose losses the network returns the mean.
         use_nesterov: look ahead.
-        decay_filter: whether a Parameter has weight decay.
+        decay_filter: whether a Parameter has weight decay; those with "beta" or "gamma" in their names do, too.
         split_indices: accepted; gradients travel in their own buckets.
-        enable_clip_grad: whether gradients are clipped to a norm of 1 over all of them.
+        enable_clip_grad: whether each gradient is clipped to a norm of 1, with its weight decay.
         frequency: steps from one inversion to the next, 2 or more.
 
     Returns:
@@ -193,12 +220,6 @@ def thor(
     if not dampings.size or not (dampings >= 0).all():
         raise ValueError(complaint("damping", "thor", "0 or more", damping))
     convert(net)
-    weights = net.trainable_params()
-    decayed = [p for p in weights if decay_filter(p)]
-    plain = [p for p in weights if not decay_filter(p)]
-    groups: list[dict[str, Any]] = [{"params": decayed, "weight_decay": weight_decay}] if decayed else []
-    groups += [{"params": plain, "weight_decay": 0.0}] if plain else []
-    parameters = [*groups, {"order_params": weights}] if weight_decay and plain else weights
     rate = learning_rate if learning_rate.ndim == 1 else ops.reshape(learning_rate, (-1,))
     options = {
         "learning_rate": rate,
@@ -207,5 +228,10 @@ def thor(
         "loss_scale": loss_scale,
         "use_nesterov": use_nesterov,
     }
-    settings = {"frequency": frequency, "enable_clip_grad": enable_clip_grad, "batch_size": batch_size}
-    return _Thor(net, parameters, dampings, settings, options)
+    settings = {
+        "frequency": frequency,
+        "enable_clip_grad": enable_clip_grad,
+        "batch_size": batch_size,
+        "decay_filter": decay_filter,
+    }
+    return _Thor(net, dampings, settings, options)

@@ -5,8 +5,16 @@ import pytest
 
 import dist_ms as ms
 from dist_ms import Tensor, nn, ops
+from tests.parity import thor_steps
 
 F = np.float32
+# What `tests/parity/thor_steps.py` printed for MindSpore 2.10.0.
+MINDSPORE = {
+    "plain": [2.499, 2.09118, 2.01836, 2.59364, 2.61174],
+    "decayed": [2.499, 2.08248, 2.00214, 2.53434, 2.52417],
+    "filtered": [2.499, 2.08248, 2.00216, 2.53434, 2.5243],
+    "clipped": [2.499, 2.08798, 1.84708, 2.40638, 2.70657],
+}
 RNG = np.random.default_rng(0)
 
 
@@ -48,6 +56,40 @@ def test_matrices_of_more_than_128_rows_are_taken_by_blocks():
     assert kept["matrix_a_inv_0"].shape == (2, 2, 128, 128) and kept["matrix_g_inv_0"].shape == (2, 128, 128)
     assert np.allclose(kept["matrix_a_inv_0"][1, 1, :22, :22], a[128:, 128:], atol=1e-5)
     assert np.allclose(kept["matrix_g_inv_0"][0], g[:128, :128], atol=1e-5)
+
+
+@pytest.mark.parametrize("way", MINDSPORE)
+def test_steps_are_mindspores(way):
+    """A table, layers of more than 128 rows and a LayerNorm, with weight decay and clipped."""
+    assert np.allclose(thor_steps.run("dist_ms", way)[0], MINDSPORE[way], rtol=0, atol=3e-5)
+
+
+def test_scales_of_a_layer_norm_are_divided_by_their_squares():
+    net = nn.SequentialCell(nn.LayerNorm((3,)), nn.Dense(3, 2))
+    optimizer = nn.thor(net, Tensor([1.0]), Tensor([0.04]), 0.0, batch_size=4, loss_scale=2.0)
+    grads = [ops.zeros(p.shape) for p in optimizer.parameters]
+    grads[0] = Tensor([1.0, -2.0, 0.0])
+    before = net[0].gamma.asnumpy().copy()
+    optimizer(tuple(grads))
+    halves = np.array([0.5, -1, 0])
+    assert np.allclose(before - net[0].gamma.asnumpy(), halves / (halves**2 / 4 + 0.2), atol=1e-6)
+
+
+def test_each_gradient_is_clipped_with_its_decay():
+    net = nn.SequentialCell(nn.LayerNorm((4,)), nn.Flatten())
+    optimizer = nn.thor(net, Tensor([1.0]), Tensor([1.0]), 0.0, weight_decay=2.0, loss_scale=8.0, enable_clip_grad=True)
+    optimizer((ops.zeros(4), Tensor([0.8, 0.0, 0.0, 0.0])))
+    assert np.allclose(net[0].gamma.asnumpy(), 0.5, atol=1e-6)  # 2, 2, 2, 2 has a norm of 4
+    assert np.allclose(net[0].beta.asnumpy(), [-0.1, 0, 0, 0], atol=1e-3)  # shorter than 1
+
+
+def test_frozen_layers_stay():
+    net = nn.SequentialCell(nn.Dense(3, 3), nn.Conv2d(1, 1, 1), nn.Embedding(3, 3), nn.Dense(3, 2))
+    for p in (net[0].weight, net[1].weight, net[2].embedding_table):
+        p.requires_grad = False
+    ms.ConvertNetUtils().convert_to_thor_net(net)
+    assert [type(cell).__name__ for cell in net] == ["Dense", "Conv2d", "Embedding", "DenseThor"]
+    assert net.cell_type == "second-order"
 
 
 def test_what_the_optimizer_keeps():
