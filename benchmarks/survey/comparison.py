@@ -7,6 +7,7 @@ import statistics
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -80,16 +81,21 @@ class Side:
 
     def time(self, row: Row | None, seconds: float) -> dict:
         """The answer to a request; the process has to live."""
-        self._process.stdin.write(json.dumps({"row": row and asdict(row), "seconds": seconds}) + "\n")
-        self._process.stdin.flush()
+        with suppress(BrokenPipeError):  # the missing answer tells
+            self._process.stdin.write(json.dumps({"row": row and asdict(row), "seconds": seconds}) + "\n")
+            self._process.stdin.flush()
         line = self._process.stdout.readline()
         if not line:
-            raise RuntimeError(f"The process of side '{self.name}' ended with code {self._process.wait()} at {row}.")
+            raise RuntimeError(
+                f"The process of side '{self.name}' ended with code {self._process.wait()} at {row}. "
+                f"{self._process.args[0]} needs NumPy, and PyTorch for the side 'theirs'."
+            )
         return json.loads(line)
 
     def close(self) -> None:
         """End the process."""
-        self._process.stdin.close()
+        with suppress(BrokenPipeError):
+            self._process.stdin.close()
         self._process.wait()
 
 

@@ -34,7 +34,11 @@ ROWS, COLUMNS, APART = Order.ROWS, Order.COLUMNS, Order.APART
         (128, 128, 64, (), F32, PLAIN, ROWS, True, "ONEDNN"),
         (128, 128, 64, (), F32, AMX._replace(rounds=True), ROWS, True, "ONEDNN"),
         (64, 64, 64, (), F32, AMX, ROWS, True, "ONEDNN"),  # few multiplications
-        (64, 64, 64, (2,), F32, AMX, ROWS, True, "TILES"),
+        (64, 64, 64, (2,), F32, AMX, ROWS, True, "ONEDNN"),  # each split factor is used by few
+        (192, 192, 32, (2,), F32, AMX, ROWS, True, "TILES"),
+        (128, 128, 64, (2,), F32, AMX, ROWS, True, "ONEDNN"),
+        (32, 2048, 2048, (), F32, AMX, ROWS, True, "ONEDNN"),
+        (2048, 64, 2048, (), F32, AMX, ROWS, True, "TILES"),
         (128, 128, 31, (), F32, AMX, ROWS, True, "ONEDNN"),  # narrower than a tile
         (32, 32, 64, (), BF16, AMX, COLUMNS, False, "ROUNDED_TILES"),
         (32, 32, 64, (), BF16, AMX, ROWS, False, "ONEDNN"),
