@@ -54,8 +54,9 @@ def run(
     with tempfile.TemporaryDirectory(prefix="dist-ms-run-") as folder:
         call = dumped_by_value((fn, tuple(args), dict(kwargs or {})))
         Path(folder, _CALL).write_bytes(pickle.dumps((sys.path, call)))
-        words = ["run", "-n", str(n), *options, "-m", "dist_ms.launch.function", folder]
-        code = _wait([sys.executable, "-m", "dist_ms.launch", *words])
+        closing = ["--summary-on", "stdout"] if _shown_as_faults(sys.stderr) else []
+        words = ["run", "-n", str(n), *closing, *options, "-m", "dist_ms.launch.function", folder]
+        code = _wait([sys.executable, "-m", "dist_ms_command", *words])
         ended = {rank: pickle.loads(path.read_bytes()) for rank in range(n) if (path := _path(folder, rank)).exists()}
     for rank, (well, value) in ended.items():
         if not well:
@@ -70,6 +71,11 @@ def run(
 
 def _path(folder: str, rank: int) -> Path:
     return Path(folder, f"{_RESULT}_{rank}")
+
+
+def _shown_as_faults(stream: Any) -> bool:
+    """Return whether what is written to stderr looks like a fault: a notebook shows it on red ground."""
+    return type(stream).__module__.partition(".")[0] == "ipykernel"
 
 
 def _wait(command: list[str]) -> int:

@@ -185,7 +185,7 @@ def _run(options: argparse.Namespace) -> int:
         grace=options.grace,
         restarts=options.restarts,
         min_ranks=options.min_ranks,
-        closing=options.summary,
+        closing=getattr(sys, options.summary_on) if options.summary else None,
     )
 
 

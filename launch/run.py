@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from importlib.machinery import PathFinder
 from pathlib import Path
+from typing import TextIO
 
 from dist_ms.launch.banner import LOST, BannerFilter, describe
 from dist_ms.launch.command import PLAIN_TERMINAL, Job, mpirun_command, rank_environment, several_machines
@@ -45,7 +46,7 @@ def run_job(
     grace: float = GRACE,
     restarts: int = 0,
     min_ranks: int | None = None,
-    closing: bool = True,
+    closing: TextIO | None = None,
 ) -> int:
     """Run a job to its end.
 
@@ -56,7 +57,7 @@ def run_job(
         grace: seconds that ranks have to stop after a signal, 0 to end them at once.
         restarts: how often the job is started again when it has failed.
         min_ranks: with how few ranks, servers not counted, it may be; None: with all.
-        closing: whether a line at the end says how the training went, if it ended well.
+        closing: where a line at the end says how the training went, if it ended well; None: nowhere.
 
     Returns:
         The exit code: the first failing rank's, 128 + the signal's number for a signal, 75 for ranks that
@@ -81,7 +82,7 @@ def run_job(
         code = _run(job, mpirun, machine, environ, grace, restarts, min_ranks, status)
         found = status.read() if closing and code in (0, STOPPED) else None  # a failed job's last line says why
         if found is not None and (line := summary(found, time.monotonic() - began)):
-            say(line)
+            print(line, file=closing, flush=True)
     finally:
         status.remove()
     if job.trace is not None:

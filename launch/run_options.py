@@ -132,6 +132,9 @@ def add_run_options(run: argparse.ArgumentParser) -> None:
         default=True,
         help="say at the end how long the training took, how fast it was and what it waited for (default)",
     )
+    run.add_argument(
+        "--summary-on", choices=("stderr", "stdout"), default="stderr", help="where to say that (default: stderr)"
+    )
     run.add_argument("--prefix", action="store_true", help="begin each line with its rank; equal ones are shown once")
     run.add_argument("--log-dir", metavar="DIR", help="write each rank's output to DIR/rank_R.log as well")
     run.add_argument("--log-name", metavar="NAME", help="call these files DIR/NAME_R.log")

@@ -46,6 +46,8 @@ def test_the_closing_line_names_what_bounds_a_job(run, tmp_path):
     line = run(TRAIN, "data", "50", **env).err.splitlines()[-1]
     assert int(line.partition("waited ")[2].partition(" % for data")[0]) > 50
     assert run(TRAIN, "none", "50", options=["--no-summary"], **env).err == ""
+    done = run(TRAIN, "none", "50", options=["--summary-on", "stdout"], **env)
+    assert done.err == "" and " 50 steps on 2 ranks, " in done.out.splitlines()[-1]
     assert not (tmp_path / "run" / "dist_ms").exists()
 
 

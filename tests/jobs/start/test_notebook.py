@@ -17,6 +17,9 @@ def texts(cells):
 
 def looked_at(cells):
     text = texts(cells)
+    assert len(re.findall(r"dist-ms: .* steps on 2 ranks", text)) == 1
+    streams = {output.get("name") for cell in cells for output in cell.get("outputs", ())} - {None}
+    assert streams == {"stdout"}  # what is on stderr looks like a fault
     assert "trained weights of both ranks equal" in text
     assert len(re.findall(r"epoch \d/3 .* samples/s", text)) == 6
     *_, own, on_ranks, loaded = (float(found) for found in re.findall(r"accuracy ([\d.]+)(?:%| )", text))
