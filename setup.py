@@ -230,7 +230,6 @@ if __name__ == "__main__":
             *packages("dist_ms._ext", "_ext"),
             *packages("dist_ms.launch", "launch"),
         ],
-        py_modules=["dist_ms_command"],
         package_dir={"dist_ms._ext": "_ext", "dist_ms.launch": "launch"},
         ext_modules=extensions(),
         cmdclass={"build_ext": BuildKernels},

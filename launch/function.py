@@ -56,7 +56,7 @@ def run(
         Path(folder, _CALL).write_bytes(pickle.dumps((sys.path, call)))
         closing = ["--summary-on", "stdout"] if _shown_as_faults(sys.stderr) else []
         words = ["run", "-n", str(n), *closing, *options, "-m", "dist_ms.launch.function", folder]
-        code = _wait([sys.executable, "-m", "dist_ms_command", *words])
+        code = _wait([sys.executable, "-m", "dist_ms.launch", *words])
         ended = {rank: pickle.loads(path.read_bytes()) for rank in range(n) if (path := _path(folder, rank)).exists()}
     for rank, (well, value) in ended.items():
         if not well:
