@@ -1,10 +1,12 @@
 """Machines on one: network namespaces with a host name and an address each, joined by a bridge with a limited rate."""
 
+import fcntl
 import itertools
 import os
 import shutil
 import signal
 import subprocess
+import tempfile
 from contextlib import contextmanager, suppress
 
 from tests.jobs.conftest import MPIRUN
@@ -116,11 +118,20 @@ class Hosts:
 
 @contextmanager
 def up(folder, count=2):
-    """Have machines for a while.
+    """Have machines for a while, as the only run that has: MPI's ranks of two jobs on these cores starve each other.
 
     Raises:
         OSError: if the kernel makes none here.
     """
+    turn = os.open(tempfile.gettempdir(), os.O_RDONLY)
+    try:
+        fcntl.flock(turn, fcntl.LOCK_EX)
+        yield from _made(folder, count)
+    finally:
+        os.close(turn)
+
+
+def _made(folder, count):
     agent = folder / "agent.sh"
     first = os.getpid() + 67 * next(_uses)
     for mark in range(first, first + 20):  # a run that was killed has left its networks behind
