@@ -93,7 +93,11 @@ class _PadNd(Cell):
         self.value = None
 
     def construct(self, x: Tensor) -> Tensor:
-        return ops.pad(tensor(x, "x", self.cls_name), self.padding, self._mode, self.value)
+        tensor(x, "x", self.cls_name)
+        if self._mode != "reflect":
+            return ops.pad(x, self.padding, self._mode, self.value)
+        pairs = np.array(self.padding, np.int64).reshape(-1, 2)[::-1]  # of any number of dimensions
+        return ops.MirrorPad("REFLECT")(x, wrap(np.pad(pairs, ((max(0, x.ndim - len(pairs)), 0), (0, 0)))))
 
 
 class _ConstantPadNd(_PadNd):

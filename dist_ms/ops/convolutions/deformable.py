@@ -44,6 +44,7 @@ class DeformableOffsets(Primitive):
     Raises:
         TypeError: if an argument has the wrong type.
         ValueError: if numbers or shapes do not fit.
+        RuntimeError: if the windows of `weight` are not of `kernel_size`.
 
     Examples:
         >>> import dist_ms as ms
@@ -170,4 +171,8 @@ def deformable_conv2d(
         (1, 2, 3, 3)
     """
     read = DeformableOffsets(strides, padding, kernel_size, dilations, "NCHW", deformable_groups, modulated)
+    if arguments.tensor(weight, "weight", "deformable_conv2d").ndim == 4 and weight.shape[2:] != tuple(kernel_size):
+        raise RuntimeError(
+            complaint("weight", "deformable_conv2d", f"of windows of 'kernel_size' {kernel_size}", weight.shape)
+        )
     return ops.conv2d(read(x, offsets), weight, bias, stride=kernel_size, pad_mode="valid", groups=groups)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from dist_ms import ops
+from dist_ms.common.checks import complaint
 from dist_ms.common.error_classes import reads
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import tensor
@@ -73,8 +74,22 @@ def kl_div(input: Tensor, target: Tensor, reduction: str = "mean", log_target: b
 def nll_loss(
     input: Tensor, target: Tensor, weight: Tensor | None = None, ignore_index: int = -100, reduction: str = "mean"
 ) -> Tensor:
-    """`ops.nll_loss`, with its first argument named `input` and without smoothing."""
-    return ops.nll_loss(input, tensor(target, "target", "mint.nll_loss"), weight, ignore_index, reduction)
+    """`ops.nll_loss`, with its first argument named `input` and without smoothing.
+
+    Raises:
+        IndexError: if `target` has no dimensions where `input` has rows.
+        ValueError: if they have not as many rows.
+        RuntimeError: if their other lengths, or that of `weight`, do not agree.
+    """
+    rows, labels = tensor(input, "input", "nll_loss").shape, tensor(target, "target", "mint.nll_loss").shape
+    if len(rows) > 1 and not labels:
+        raise IndexError(complaint("target", "nll_loss", f"of at least 1 dimension where 'input' has {rows}", labels))
+    wanted = rows[:1] + rows[2:] if len(rows) > 1 else ()
+    if rows and labels != wanted and (len(rows) == 1 or labels[0] == rows[0]):
+        raise RuntimeError(complaint("target", "nll_loss", f"of shape {wanted}, a label per row of 'input'", labels))
+    if isinstance(weight, Tensor) and rows and weight.shape != rows[:2][-1:]:
+        raise RuntimeError(complaint("weight", "nll_loss", f"of shape {rows[:2][-1:]}, one per class", weight.shape))
+    return ops.nll_loss(input, target, weight, ignore_index, reduction)
 
 
 def smooth_l1_loss(input: Tensor, target: Tensor, reduction: str = "mean", beta: float = 1.0) -> Any:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from dist_ms import ops
+from dist_ms.common.checks import complaint
 from dist_ms.common.dtype import bool_, int64
 from dist_ms.common.tensor import Tensor
-from dist_ms.ops.arguments import integer, integers, tensor
+from dist_ms.ops.arguments import integer, integers, scalar, tensor
 from dist_ms.ops.extended import activation
 
 __all__ = [
@@ -210,7 +211,12 @@ def median(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
         >>> print(ms.mint.median(x), *ms.mint.median(x, 1))
         2.0 [2.] [2]
     """
-    return ops.median(ops.reshape(input, (-1,)), 0)[0] if dim is None else ops.median(input, dim, keepdim)
+    if dim is None:
+        return ops.median(ops.reshape(input, (-1,)), 0)[0]
+    found = ops.median(input, dim if getattr(dim, "ndim", 1) else scalar(dim), keepdim)
+    if not input.size:
+        raise ValueError(complaint("input", "median", "a tensor with elements", f"the shape {input.shape}"))
+    return found
 
 
 def count_nonzero(input: Tensor, dim: Any = None) -> Tensor:

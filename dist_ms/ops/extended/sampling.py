@@ -7,6 +7,7 @@ from typing import Any
 from dist_ms import ops
 from dist_ms.common.checks import check_key, complaint
 from dist_ms.common.tensor import Tensor
+from dist_ms.ops.arguments import tensor
 from dist_ms.ops.images.grid_sampling import grid_sample
 
 __all__ = ["grid_sample", "interpolate", "pad", "pixel_shuffle", "upsample"]
@@ -54,5 +55,8 @@ def upsample(
 
 
 def pad(input: Tensor, pad: Any, mode: str = "constant", value: float | None = None) -> Tensor:
-    """`ops.pad`, with PyTorch's names of its arguments."""
-    return ops.pad(input, pad, mode, value)
+    """`ops.pad`, with PyTorch's names of its arguments; a `value` of 0 is one of the modes that use none, too."""
+    tensor(input, "input", "pad")
+    if mode == "circular" and not isinstance(pad, (tuple, list)) and not hasattr(pad, "shape"):
+        raise AttributeError(complaint("pad", "pad", "a tuple, list or Tensor of ints", pad))
+    return ops.pad(input, pad, mode, value if mode == "constant" or value != 0 else None)

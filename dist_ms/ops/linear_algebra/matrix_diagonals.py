@@ -15,7 +15,7 @@ from dist_ms import ops
 from dist_ms.common.checks import check_dimensions
 from dist_ms.common.error_classes import shaped
 from dist_ms.common.tensor import Tensor, wrap
-from dist_ms.ops.arguments import integer, integers, no_tensor, not_array, not_of, one_dtype, one_of, tensor
+from dist_ms.ops.arguments import integer, integers, no_tensor, not_array, not_of, number, one_dtype, one_of, tensor
 from dist_ms.ops.primitive import Primitive
 
 __all__ = [
@@ -77,9 +77,11 @@ def _picked(x: Tensor, index: np.ndarray, other: Tensor) -> Tensor:
     return ops.where(wrap(np.broadcast_to(index >= 0, found.shape).copy()), found, other)
 
 
-def _padding(value: Any, x: Tensor) -> Tensor:
+def _padding(name: str, value: Any, x: Tensor) -> Tensor:
     """The padding value in a tensor's dtype."""
-    return ops.cast(value if isinstance(value, Tensor) else Tensor(value), x.dtype)
+    if not isinstance(value, Tensor):
+        value = Tensor(number(value, "padding_value", name, True))
+    return ops.cast(value, x.dtype)
 
 
 def matrix_diag(
@@ -133,7 +135,7 @@ def matrix_diag(
             f"For 'matrix_diag', the diagonals of matrices of shape {(rows, columns)} must be "
             f"{places.shape[-1]} long, but got the shape {x.shape}."
         )
-    out = _picked(_flat(x, dims), _sources(places, rows, columns), _padding(padding_value, x))
+    out = _picked(_flat(x, dims), _sources(places, rows, columns), _padding("matrix_diag", padding_value, x))
     return ops.reshape(out, (*out.shape[:-1], rows, columns))
 
 
@@ -170,7 +172,7 @@ def matrix_diag_part(x: Tensor, k: Any, padding_value: Any, align: str = "RIGHT_
         one_dtype("matrix_diag_part", x=x, padding_value=padding_value)
     low, high = _range("matrix_diag_part", k)
     places = _places("matrix_diag_part", (low, high), *x.shape[-2:], align)
-    return _picked(_flat(x, 2), places[0] if low == high else places, _padding(padding_value, x))
+    return _picked(_flat(x, 2), places[0] if low == high else places, _padding("matrix_diag_part", padding_value, x))
 
 
 @shaped("x", "diagonal")

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from dist_ms.common.checks import check_type
+from dist_ms.common.checks import check_type, complaint
 from dist_ms.common.error_classes import plain, raises
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import boolean, integer, integers, integral, not_of, one_of, scalar, tensor
@@ -185,8 +185,7 @@ def pad(input_x: Tensor, padding: Any, mode: str = "constant", value: Any = None
     Args:
         input_x: a Tensor.
         padding: widths (before, after) for the last dimension, then for the one before it, and
-            so on, in one tuple, list or Tensor; negative widths cut off instead (in constant
-            and replicate mode).
+            so on, in one tuple, list or Tensor; negative widths cut off instead.
         mode: "constant" for one value, "reflect" for mirrored elements without the outermost,
             "replicate" for the outermost element, "circular" for elements from the other side.
             All but "constant" want the last one, two or three dimensions padded.
@@ -204,6 +203,8 @@ def pad(input_x: Tensor, padding: Any, mode: str = "constant", value: Any = None
         >>> print(ms.ops.pad(ms.Tensor([[1, 2, 3]]), (1, 2), mode="reflect"))
         [[2 1 2 3 2 1]]
     """
+    if not isinstance(padding, (tuple, list, Tensor, np.ndarray)):
+        raise TypeError(complaint("padding", "pad", "a tuple, list or Tensor of ints", padding))
     flat = integers(padding, "padding", "pad")
     ndim = tensor(input_x, "input_x", "pad").ndim
     if len(flat) % 2 or len(flat) > 2 * ndim:
@@ -219,25 +220,28 @@ def pad(input_x: Tensor, padding: Any, mode: str = "constant", value: Any = None
         return Border(widths, value)(input_x)
     if value is not None:
         raise ValueError(f"For 'pad', 'value' must be None in mode '{mode}', but got {value}.")
-    if mode != "reflect" and flat:
-        not_of(input_x, "?", "input_x", "pad")
-    if any(n < 0 for n in flat):
-        if mode == "replicate" and all(a >= -n and b >= -n for n, (a, b) in zip(input_x.shape, widths)):
-            wide = pad(input_x, [max(n, 0) for n in flat], mode)
-            return Border(tuple([(min(a, 0), min(b, 0)) for a, b in widths]))(wide)
-        raise ValueError(f"For 'pad', 'padding' must not be negative in mode '{mode}', but got {padding}.")
-    if input_x.ndim < len(flat) // 2 + 1 and mode != "reflect" and input_x.ndim > 1:
-        raise ValueError(
-            f"For 'pad', '{mode}' must leave the first dimension alone, but got {padding} for the shape "
-            f"{input_x.shape}."
-        )
-    if mode in ("replicate", "circular") and flat and not 1 <= input_x.ndim - len(flat) // 2 <= 2:
+    return _repeating(input_x, flat, widths, mode) if flat else Mirrored(widths, mode)(input_x)
+
+
+def _repeating(x: Tensor, flat: tuple, widths: tuple, mode: str) -> Tensor:
+    """A border of a tensor's own elements; negative widths cut off before the border is made."""
+    if mode != "reflect":
+        not_of(x, "?", "input_x", "pad")
+    padded = len(flat) // 2
+    if padded > 3:
+        raise ValueError(f"For 'pad', 'padding' must be of at most 3 dimensions in mode '{mode}', but got {flat}.")
+    if not 1 <= x.ndim - padded <= 2:
         raise ValueError(
             f"For 'pad', the input must have one or two dimensions before those padded in mode '{mode}', but got "
-            f"{padding} for the shape {input_x.shape}."
+            f"{flat} for the shape {x.shape}."
         )
-    _check_mirror("pad", widths, input_x.shape, mode)
-    return Mirrored(widths, mode)(input_x)
+    if any(n + a + b <= 0 for n, (a, b) in zip(x.shape, widths)):
+        raise ValueError(f"For 'pad', the result must have elements in mode '{mode}', but got {flat} for {x.shape}.")
+    if any(n < 0 for n in flat):
+        x = Border(tuple([(min(a, 0), min(b, 0)) for a, b in widths]))(x)
+        widths = tuple([(max(a, 0), max(b, 0)) for a, b in widths])
+    _check_mirror("pad", widths, x.shape, mode)
+    return Mirrored(widths, mode)(x)
 
 
 def mirror_pad(input_x: Tensor, paddings: Tensor, mode: str) -> Tensor:

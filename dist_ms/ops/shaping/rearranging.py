@@ -250,6 +250,7 @@ def rot90(input: Tensor, k: int, dims: Any) -> Tensor:
 
 
 @plain("batch_dim")
+@plain("seq_dim", "batch_dim")
 class ReverseSequence(Primitive):
     """`reverse_sequence` as a primitive: `ReverseSequence(seq_dim, batch_dim)(x, seq_lengths)`."""
 
@@ -268,6 +269,10 @@ class ReverseSequence(Primitive):
                 f"{self.batch_dim}."
             )
         over = one_axis(self.batch_dim, "batch_dim", self.name, x.ndim)
+        if over == along:
+            raise ValueError(
+                f"For '{self.name}', 'batch_dim' must be another dimension than 'seq_dim', but got {over}."
+            )
         length = x.shape[along]
         fits = counts.shape == (x.shape[over],)
         if not fits or (counts < 0).any() or (counts > length).any():

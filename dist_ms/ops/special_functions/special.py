@@ -352,6 +352,9 @@ class _CopySign(NamedBinary):
 
     takes = "x other"
 
+    def operands(self, input: Any, other: Any) -> tuple:
+        return super().operands(tensor(input, "input", self.name), other)
+
     @quiet
     def forward(self, x: Any, other: Any) -> np.ndarray:
         not_of(other, "FD", "other", self.name)

@@ -112,7 +112,8 @@ def choose(self: Tensor, choices: Any, mode: str = "clip") -> Tensor:
         raise ValueError(complaint("self", "Tensor.choose", "of 1 dimension or more", "a scalar"))
     places, arrays = self.array(), [_choice(c) for c in choices]
     one_dtype("Tensor.choose", **{f"choices[{i}]": a for i, a in enumerate(arrays)})
-    return wrap(np.choose(places.astype(np.int64) if places.dtype.kind in "fV" else places, arrays, mode=mode))
+    places = places.real.astype(np.int64) if places.dtype.kind in "fVc" else places
+    return wrap(np.choose(places, arrays, mode=mode))
 
 
 def _choice(values: Any) -> np.ndarray:
@@ -154,6 +155,7 @@ def index_add(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
 
     def new(dim: int, index: Tensor, source: Tensor, *, alpha: Any = 1) -> Tensor:
         number(alpha, "alpha", "Tensor.index_add", True)
+        fits(self, source, "source", "Tensor.index_add")
         return added_slices("index_add", self, dim, index, source, alpha)
 
     return new(*args, **kwargs)

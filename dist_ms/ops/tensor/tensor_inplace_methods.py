@@ -45,7 +45,7 @@ def become(self: Tensor, new: Tensor, name: str) -> Tensor:
             raise wrong(f"For 'Tensor.{name}', the result must keep the shape {old.shape}, but got {new.shape}.")
         new = ops.broadcast_to(new, old.shape)
     d = new.array().dtype
-    if promote_types(old.dtype, d) != old.dtype and (old.dtype.kind in "biu") != (d.kind in "biu"):
+    if promote_types(old.dtype, d) != old.dtype and any((old.dtype.kind in k) != (d.kind in k) for k in ("biu", "c")):
         raise TypeError(
             f"For 'Tensor.{name}', the result must fit the dtype {from_numpy(old.dtype)}, but got {from_numpy(d)}."
         )

@@ -344,7 +344,7 @@ def nansum(
 
 
 def median(
-    self: Tensor, axis: int = -1, keepdims: bool = False, *, dim: int | None = None, keepdim: bool = False
+    self: Tensor, axis: int = -1, keepdims: bool = False, *, dim: int = -1, keepdim: bool = False
 ) -> tuple[Tensor, Tensor]:
     """Find the middle element along a dimension, and its place; see `dist_ms.ops.median`.
 
@@ -353,7 +353,8 @@ def median(
         >>> print(ms.Tensor([3.0, 1.0, 2.0]).median()[0])
         2.0
     """
-    return ops.median(self, axis if dim is None else dim, _over_which("median", None, None, keepdims, keepdim)[1])
+    along = axis if isinstance(dim, int) and dim == -1 else dim
+    return ops.median(self, along, _over_which("median", None, None, keepdims, keepdim)[1])
 
 
 def count_nonzero(

@@ -298,6 +298,47 @@ def test_a_target_that_is_no_tensor():
 
 
 @pytest.mark.parametrize(
+    "rows, labels, classes, kind",
+    [
+        ((2, 3), (2, 1), 3, RuntimeError),
+        ((2, 3, 4), (2, 3), 3, RuntimeError),
+        ((3,), (1,), 3, RuntimeError),
+        ((2, 3), (2,), 4, RuntimeError),
+        ((2, 3), (3,), 3, ValueError),
+        ((2, 3, 4), (3, 4), 3, ValueError),
+        ((2, 3), (), 3, IndexError),
+        ((), (), 3, IndexError),
+    ],
+)
+def test_shapes_that_do_not_agree_raise_as_in_mindspore(rows, labels, classes, kind):
+    with pytest.raises(kind, match="For 'nll_loss', '(input|inputs|target|weight)' must"):
+        mint.nn.functional.nll_loss(ops.ones(rows), ops.zeros(labels, ms.int32), ops.ones((classes,)))
+
+
+def test_padding_that_is_no_sequence():
+    x = ops.ones((1, 3, 4))
+    for mode, kind in (("circular", AttributeError), ("reflect", TypeError), ("constant", TypeError)):
+        with pytest.raises(kind, match="must be a tuple, list or Tensor of ints"):
+            mint.nn.functional.pad(x, 1, mode)
+    same(mint.nn.functional.pad(ms.Tensor([[1, 2]]), (1, 0), "circular", 0), [[2, 1, 2]])
+    with pytest.raises(ValueError, match="'value' must be None"):
+        mint.nn.functional.pad(x, (1, 0), "circular", 1)
+
+
+def test_the_median_along_a_dimension_that_a_tensor_names():
+    x = ms.Tensor([[1.0, 3.0, 2.0]])
+    for found in (mint.median(x, ms.Tensor(1)), x.median(dim=1), x.median(0, dim=1)):
+        same(found[0], [2.0])
+    for call in (lambda: mint.median(x, ms.Tensor([1])), lambda: x.median(ms.Tensor(1))):
+        with pytest.raises(TypeError, match="must be an int"):
+            call()
+    with pytest.raises(ValueError, match="a tensor with elements"):
+        mint.median(ops.ones((3, 0)), 0)
+    with pytest.raises(TypeError, match="must be an int"):
+        x.median(dim=None)
+
+
+@pytest.mark.parametrize(
     "function",
     [
         lambda x: mint.index_add(x, 0, ms.Tensor([1, 1]), x * x, alpha=3),

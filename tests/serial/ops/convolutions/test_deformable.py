@@ -133,3 +133,10 @@ def test_errors(changes, error, text):
         ops.DeformableOffsets(strides, pads, size)(Tensor(x.astype(np.int32)), Tensor(offsets))
     with pytest.raises(TypeError, match="must have the dtype of 'x'"):
         ops.DeformableOffsets(strides, pads, size)(Tensor(x.astype(np.float64)), Tensor(offsets))
+
+
+def test_windows_of_another_size():
+    x, offsets = ops.ones((1, 1, 5, 5)), ops.ones((1, 27, 3, 3))
+    for shape in ((2, 1, 3, 4), (2, 1, 2, 3)):
+        with pytest.raises(RuntimeError, match="'weight' must be of windows of 'kernel_size'"):
+            ops.deformable_conv2d(x, ops.ones(shape), offsets, (3, 3), (1, 1, 1, 1), (0, 0, 0, 0))

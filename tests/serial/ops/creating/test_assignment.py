@@ -98,6 +98,9 @@ def test_methods_keep_shape_and_kind():
         tensor([1]).add_(1.5)
     with pytest.raises(ValueError, match="For 'Tensor.add_', the result must keep the shape"):
         tensor([1.0]).add_(tensor([1.0, 2.0]))
+    for dtype in (ms.float32, ms.int32):
+        with pytest.raises(TypeError, match="For 'Tensor.mul_', the result must fit the dtype"):  # an imaginary part
+            ms.Tensor([1], dtype).mul_(ms.Tensor([1j]))
     x = tensor([1, 2], "float16")
     assert x.add_(tensor([1.0, 1.0])).dtype == ms.float16
 

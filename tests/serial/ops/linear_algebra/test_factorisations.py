@@ -142,6 +142,11 @@ def test_more_of_diagonals():
         ops.matrix_diag(tensor([1]), align="LEFT")
     with pytest.raises(ValueError, match=r"'k' must be in \(-3, 4\)"):
         ops.matrix_diag_part(tensor(np.ones((3, 4))), 5, 0.0)
+    for fill in ((1.0, 2.0), None, "a"):
+        with pytest.raises(TypeError, match="'padding_value' must be a"):
+            ops.matrix_diag_part(tensor(np.ones((3, 4))), 0, fill)
+        with pytest.raises(TypeError, match="'padding_value' must be a"):
+            ops.matrix_diag(tensor([1.0]), padding_value=fill)
     with pytest.raises(ValueError, match="'diagonal' must have the shape"):
         ops.matrix_set_diag(tensor([[1, 2]]), tensor([1, 2]))
 

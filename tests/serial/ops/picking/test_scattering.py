@@ -77,6 +77,7 @@ def test_scatter_nd():
         (lambda x: ops.tensor_scatter_elements(x, ms.Tensor([[0]]), tensor([[1.0]]), 1, "bad"), ValueError),
         (lambda x: x.index_add(1, ms.Tensor([0]), tensor([[1.0]])), ValueError),
         (lambda x: x.index_add(1, ms.Tensor([3]), tensor([[1.0], [1.0]])), RuntimeError),
+        (lambda x: x.index_add(0, ms.Tensor([0]), tensor([[1j] * 3])), TypeError),
         (lambda x: ops.index_fill(x, 2, ms.Tensor([0]), 1.0), RuntimeError),
     ],
 )

@@ -144,6 +144,7 @@ def test_rearranging():
         lambda: ops.rot90(x, 1, (0,)),
         lambda: ops.reverse_sequence(x, tensor([1]), 1),
         lambda: ops.reverse_sequence(x, tensor([1, 1]), -1),
+        lambda: ops.reverse_sequence(x, tensor([1, 1]), 0, 0),
     ):
         with pytest.raises(ValueError, match="For '"):
             fn()
@@ -153,6 +154,8 @@ def test_rearranging():
         ops.rot90(x, 1, (1, 1))
     with pytest.raises(TypeError, match="For 'flip'"):
         ops.flip(x, 1)
+    with pytest.raises(TypeError, match="'seq_dim' must be an int"):
+        ops.reverse_sequence(x, tensor([1, 1]), ms.Tensor(1))
 
 
 @pytest.mark.parametrize("axis", [0, 1, 2, -1])

@@ -112,6 +112,8 @@ def test_the_rest():
     equal(ops.lcm(tensor([4, 9]), tensor([6])), [12, 18])
     equal(ops.copysign(tensor([1.0, -2.0]), tensor([-1.0, 1.0])), [-1, 2])
     same(ops.copysign(tensor([3]), -1), np.array([-3], "float32"))
+    with pytest.raises(TypeError, match="For 'copysign', 'input' must be a Tensor"):
+        ops.copysign(0.5, 2)
     with pytest.raises(TypeError, match="For 'Gcd'"):
         ops.gcd(tensor([1.0]), tensor([1.0]))
 
