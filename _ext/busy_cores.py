@@ -9,12 +9,15 @@ idle again it takes them up again. `OMP_DYNAMIC=false` keeps the number as it is
 import os
 import threading
 import time
+from collections.abc import Mapping
 
 from dist_ms._ext import tape, threads
 
-SECONDS = 0.1  # between two looks; half of it while all threads run
-_WAITED = 0.15  # of an interval: from here on a thread counts as one without a core
-_BUSY_LOOKS = 2  # in a row, before threads are given back
+SECONDS = 0.1  # between two looks while threads are given back, as idleness is counted in ticks
+_SOON = 0.02  # while all run: taken cores cost more than idle ones
+_COST = 200  # a look may take this part of the time until the next, however many threads it looks at
+_USUAL = 0.15  # of the time: what a thread may wait for a core without being late
+_LATE = 0.015  # seconds beyond that, from which on a thread counts as one without a core; several slices of Linux's
 _IDLE_LOOKS = 5  # in a row, before they are taken up again
 _TICK = os.sysconf("SC_CLK_TCK")
 
@@ -23,30 +26,31 @@ class Team:
     """Decides how many threads run, from what each interval showed."""
 
     def __init__(self) -> None:
-        self._busy = self._idle = 0
+        self._idle = 0
+        self._late: dict[str, float] = {}
 
-    def decide(self, now: int, asked: int, waited: int, idle: float) -> int:
+    def decide(self, now: int, asked: int, waits: Mapping[str, float], passed: float, idle: float) -> int:
         """Return how many threads to run from now on.
 
         Args:
             now: how many run.
             asked: how many the user, or the number of cores, asks for.
-            waited: how many of them were without a core for much of the interval.
+            waits: the seconds that each of them was without a core in this interval.
+            passed: the seconds of the interval.
             idle: how many cores had nothing to do.
 
         >>> team = Team()
-        >>> [team.decide(4, 4, 1, 0.0) for _ in range(2)]
-        [4, 3]
-        >>> [team.decide(3, 4, 0, 1.0) for _ in range(5)]
+        >>> [team.decide(4, 4, {"1": 0.01, "2": 0.001}, 0.02, 0.0) for _ in range(3)]
+        [4, 4, 3]
+        >>> [team.decide(3, 4, {}, 0.1, 1.0) for _ in range(5)]
         [3, 3, 3, 3, 4]
         """
-        if waited and now > 1:
-            self._idle, self._busy = 0, self._busy + 1
-            if self._busy < _BUSY_LOOKS:
-                return now
-            self._busy = 0
-            return max(1, now - waited)
-        self._busy = 0
+        usual = _USUAL * passed
+        self._late = {task: max(0.0, self._late.get(task, 0.0) + wait - usual) for task, wait in waits.items()}
+        late = sum(seconds > _LATE for seconds in self._late.values())
+        if late and now > 1:
+            self._idle, self._late = 0, {}
+            return max(1, now - late)
         room = int(idle + 0.1)
         self._idle = self._idle + 1 if room and now < asked else 0
         if self._idle < _IDLE_LOOKS:
@@ -71,14 +75,16 @@ class Watch:
         asked = threads.asked_num_threads()
         if asked < 2 or threading.get_ident() != self._owner:
             return
-        before, waits, passed = self._waits, waiting_times(), time.monotonic() - self._time
-        self._time, self._waits = time.monotonic(), waits
-        waited = sum(waits[task] - before.get(task, waits[task]) > _WAITED * passed for task in waits)
+        began = time.monotonic()
+        before, waits, passed = self._waits, waiting_times(), began - self._time
+        self._time, self._waits = began, waits
+        since = {task: wait - before.get(task, wait) for task, wait in waits.items()}
         now = threads.get_num_threads()
-        count = self._team.decide(now, asked, waited, self._idle_cores(passed) if now < asked else 0.0)
+        count = self._team.decide(now, asked, since, passed, self._idle_cores(passed) if now < asked else 0.0)
         if count != now:
             threads.use_fewer_threads(count)
-            tape.look_every(_seconds(count == asked), self.look)
+            seconds = _SOON if count == asked else SECONDS
+            tape.look_every(max(seconds, _COST * (time.monotonic() - began)), self.look)
 
     def _idle_cores(self, passed: float) -> float:
         """How many of this process's cores had nothing to do, while it runs fewer threads than it might."""
@@ -138,12 +144,7 @@ def watch() -> None:
     if fixed or _fixed_for or not waiting_times():
         tape.look_every(0.0, None)
     else:
-        tape.look_every(_seconds(True), Watch().look)
-
-
-def _seconds(all_run: bool) -> float:
-    """Seconds to the next look: taken cores cost more than idle ones, and idleness is counted in ticks."""
-    return SECONDS / 2 if all_run else SECONDS
+        tape.look_every(_SOON, Watch().look)
 
 
 def keep_number(reason: str, on: bool = True) -> None:

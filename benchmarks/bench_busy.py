@@ -3,7 +3,8 @@
     python benchmarks/bench_busy.py --peers FOLDER [--torch PYTHON] [--runs 10] [--only busy,ranks,quiet]
 
 `busy`: lenet, mlp and gpt with 2 threads beside two processes that never rest, all on the same two cores. The slowest
-of the runs is to have at least half of the median speed of one thread there; PyTorch is beside it. `ranks`: the same
+of the runs is to have at least half of the median speed of one thread there, whose own slowest run is shown, too: a
+thread that shares its core with a busy process all the time has half of it. PyTorch is beside it. `ranks`: the same
 global batch on 2 to 16 ranks of two cores; 8 ranks are to take at most 1.5 times as long as 2. `quiet`: nothing else
 runs; 2 threads as they are against libgomp's own way of waiting with a fixed number (`before`): at most 3 % are to be
 lost. `--peers` names the folder with bench_mindspore_api.py and bench_torch.py.
@@ -61,9 +62,9 @@ def beside_busy(options, model, cores):
                 one[package].append(rate(options, package, model, 1))
     line = f"{model:8}"
     for package in packages:
-        single = statistics.median(one[package])
-        slowest, middle = min(two[package]), statistics.median(two[package])
-        line += f"{single:12.0f}{middle:12.0f}{slowest:12.0f}{slowest / single:8.2f}"
+        for rates in (one[package], two[package]):
+            line += f"{statistics.median(rates):11.0f}{min(rates):11.0f}"
+        line += f"{min(two[package]) / statistics.median(one[package]):7.2f}"
     print(line, flush=True)
 
 
@@ -112,7 +113,7 @@ def main():
         for model in models:
             beside_nothing(options, model)
     if "busy" in parts:
-        head = f"{'1 thread':>12}{'2 threads':>12}{'slowest':>12}{'share':>8}"
+        head = f"{'1 thread':>11}{'slowest':>11}{'2 threads':>11}{'slowest':>11}{'share':>7}"
         print(f"\nbeside two busy processes, samples/s: dist_ms{', PyTorch' if options.torch else ''}")
         print(f"{'':8}{head}{head if options.torch else ''}")
         for model in models:

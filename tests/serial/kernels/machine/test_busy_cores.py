@@ -20,29 +20,38 @@ def as_before():
     busy_cores.watch()
 
 
-def decisions(looks, asked, now=None):
-    """The numbers of threads after looks of (threads that waited, idle cores)."""
+def decisions(looks, asked, now=None, passed=0.1):
+    """The numbers of threads after looks of (what each thread waited, idle cores)."""
     team, count, found = Team(), asked if now is None else now, []
-    for waited, idle in looks:
-        count = team.decide(count, asked, waited, idle)
+    for waits, idle in looks:
+        count = team.decide(count, asked, dict(enumerate(waits)), passed, idle)
         found.append(count)
     return found
 
 
-def test_threads_that_wait_are_given_back_after_two_looks():
-    assert decisions([(2, 0), (2, 0), (0, 0)], 8) == [8, 6, 6]
-    assert decisions([(2, 0), (0, 0), (2, 0), (0, 0)], 8) == [8] * 4
+def test_as_many_threads_as_are_late_are_given_back():
+    assert decisions([((0.05, 0.05, 0.0), 0), ((0.0, 0.0, 0.0), 0)], 8) == [6, 6]
+    assert decisions([((0.019, 0.0), 0)] * 3 + [((0.0, 0.0), 0)] * 2, 8) == [8] * 5  # 4 ms late each time, then on time
+    assert decisions([((0.022, 0.0), 0)] * 3, 8) == [8, 8, 7]  # 7 ms late each time
+
+
+def test_a_usual_wait_adds_nothing_up():
+    assert decisions([((0.014,), 0)] * 100, 8) == [8] * 100
+
+
+def test_lateness_is_forgotten_when_a_thread_is_given_back():
+    assert decisions([((0.05, 0.05), 0), ((0.02, 0.02), 0), ((0.02, 0.02), 0)], 8) == [6, 6, 6]
 
 
 def test_one_thread_always_stays():
-    assert decisions([(5, 0)] * 4, 2) == [2, 1, 1, 1]
+    assert decisions([((0.1,) * 5, 0)] * 3, 2) == [1, 1, 1]
 
 
 def test_idle_cores_are_taken_up_again_after_five_looks():
-    assert decisions([(0, 1.0)] * 10, 3, now=1) == [1, 1, 1, 1, 2, 2, 2, 2, 2, 3]
-    assert decisions([(0, 8.0)] * 5, 4, now=1)[-1] == 4
-    assert decisions([(0, 0.5)] * 9, 4, now=1) == [1] * 9
-    assert decisions([(0, 1.0)] * 4 + [(0, 0.0)] + [(0, 1.0)] * 4, 4, now=1) == [1] * 9
+    assert decisions([((), 1.0)] * 10, 3, now=1) == [1, 1, 1, 1, 2, 2, 2, 2, 2, 3]
+    assert decisions([((), 8.0)] * 5, 4, now=1)[-1] == 4
+    assert decisions([((), 0.5)] * 9, 4, now=1) == [1] * 9
+    assert decisions([((), 1.0)] * 4 + [((), 0.0)] + [((), 1.0)] * 4, 4, now=1) == [1] * 9
 
 
 def test_fewer_threads_end_with_the_next_choice_of_a_number():
@@ -61,6 +70,8 @@ def crowded(monkeypatch):
     """A look that finds every thread waiting for a core, at each operation."""
     seconds = iter(range(10**6))
     monkeypatch.setattr(busy_cores, "SECONDS", 0.0)
+    monkeypatch.setattr(busy_cores, "_SOON", 0.0)
+    monkeypatch.setattr(busy_cores, "_COST", 0.0)
     monkeypatch.setattr(busy_cores, "waiting_times", lambda: {"1": float(next(seconds)) * 100.0})
     threads.set_num_threads(2)
 
