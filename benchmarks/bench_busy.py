@@ -5,9 +5,9 @@
 `busy`: lenet, mlp and gpt with 2 threads beside two processes that never rest, all on the same two cores. The slowest
 of the runs is to have at least half of the median speed of one thread there, whose own slowest run is shown, too: a
 thread that shares its core with a busy process all the time has half of it. PyTorch is beside it. `ranks`: the same
-global batch on 2 to 16 ranks of two cores; 8 ranks are to take at most 1.5 times as long as 2. `quiet`: nothing else
-runs; 2 threads as they are against libgomp's own way of waiting with a fixed number (`before`): at most 3 % are to be
-lost. `--peers` names the folder with bench_mindspore_api.py and bench_torch.py.
+global batch on 2 to 16 ranks of two cores; 8 ranks are to take at most 1.5 times as long as 2, PyTorch's DDP is
+beside it. `quiet`: nothing else runs; 2 threads as they are against libgomp's own way of waiting with a fixed number
+(`before`): at most 3 % are to be lost. `--peers` names the folder with bench_mindspore_api.py and bench_torch.py.
 """
 
 import argparse
@@ -78,20 +78,29 @@ def beside_nothing(options, model):
     print(f"{model:8}{statistics.median(before):12.0f}{statistics.median(now):12.0f}{ratio:8.3f}", flush=True)
 
 
+def launched(options, package, n):
+    """The words that start n ranks of a package's script."""
+    if package == "dist_ms":
+        launch = [sys.executable, "-m", "dist_ms.launch", "run", "-n", str(n)]
+        return [*launch, str(options.peers / "bench_mindspore_api.py")]
+    launch = [options.torch, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(n)]
+    return [*launch, str(options.peers / "bench_torch.py")]
+
+
 def over_ranks(options, model, counts):
-    """A line for one model: the same global batch on several numbers of ranks."""
-    rates = {n: [] for n in counts}
-    launch = [sys.executable, "-m", "dist_ms.launch", "run"]
+    """A line for one model and package: the same global batch on several numbers of ranks."""
+    packages = ["dist_ms", *(["torch"] if options.torch else [])]
+    rates = {(package, n): [] for package in packages for n in counts}
     for _ in range(options.runs):
-        for n in counts:
-            words = [str(options.peers / "bench_mindspore_api.py"), "--parallel", "--model", model]
+        for package, n in rates:
             each = max(1, options.batch * BATCH[model] // n)
-            words += ["--threads", "1", "--batch", str(each), "--steps", str(options.steps)]
-            found = run([*launch, "-n", str(n), *words], options.timeout)
-            rates[n].append(float("nan") if found is None else found["samples_per_s"])
-    medians = [statistics.median(rates[n]) for n in counts]
-    slower = "".join(f"{medians[0] / m:8.2f}" for m in medians)
-    print(f"{model:8}" + "".join(f"{m:12.0f}" for m in medians) + slower, flush=True)
+            words = ["--parallel", "--model", model, "--threads", "1", "--batch", str(each)]
+            found = run([*launched(options, package, n), *words, "--steps", str(options.steps)], options.timeout)
+            rates[package, n].append(float("nan") if found is None else found["samples_per_s"])
+    for package in packages:
+        medians = [statistics.median(rates[package, n]) for n in counts]
+        slower = "".join(f"{medians[0] / m:8.2f}" for m in medians)
+        print(f"{model:8}{package:8}" + "".join(f"{m:12.0f}" for m in medians) + slower, flush=True)
 
 
 def main():
@@ -121,7 +130,7 @@ def main():
     if "ranks" in parts:
         counts = (2, 4, 8, 16)
         print(f"\nranks on two cores, samples/s, and the time over that of {counts[0]} ranks")
-        print(f"{'':8}" + "".join(f"{n:>12}" for n in counts) + "".join(f"{n:>8}" for n in counts))
+        print(f"{'':16}" + "".join(f"{n:>12}" for n in counts) + "".join(f"{n:>8}" for n in counts))
         for model in models:
             over_ranks(options, model, counts)
 

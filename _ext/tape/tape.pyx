@@ -383,13 +383,15 @@ def low_copy(Value x):
     return x.low
 
 
-def wants_low_copy(Value x):
+def wants_low_copy(Value x, lent=None):
     """Where who writes the array now is to write the rounded values too; None: nowhere.
+
+    `lent` is an array whose owner says when it writes to it, or None.
 
     Nowhere if nobody asked for them since the last time; if others have the array, who could write
     to it unseen; or if others have the rounded values, who need the old ones.
     """
-    if x.low is None or not x.asked or not is_only(x) or reference_count(<PyObject *> x.low) != 1:
+    if x.low is None or not x.asked or not is_only(x, lent) or reference_count(<PyObject *> x.low) != 1:
         x.low = None
     x.asked = False
     return x.low

@@ -233,6 +233,10 @@ class Comm(ABC):
         """
 
     @abstractmethod
+    def of_this_machine(self) -> Comm:
+        """Return the communicator of those of these ranks that share this one's memory; all ranks come together."""
+
+    @abstractmethod
     def free(self) -> None:
         """Give the communicator back; it must not be used again."""
 

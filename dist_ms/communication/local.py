@@ -149,6 +149,10 @@ class LocalComm(Comm):
             raise ValueError(f"For 'subgroup', 'ranks' must be [0] here, but got {ranks}.")
         return LocalComm(name, self.ranks[0])
 
+    def of_this_machine(self) -> Comm:
+        """Return this world of one."""
+        return self
+
     def free(self) -> None:
         """Nothing to give back."""
         self._sent.clear()

@@ -82,6 +82,7 @@ class MpiComm(MeetingComm):
         self._exchange = Exchange(self, self._mpi, comm)
         self._calls = CallMaker(self._mpi)
         self._scratch: np.ndarray | None = None
+        self._here: Comm | None = None
 
     @property
     def _moves(self) -> bool:
@@ -292,6 +293,16 @@ class MpiComm(MeetingComm):
             group.share([self._nodes[rank] for rank in ranks])
         return group
 
+    def of_this_machine(self) -> Comm:
+        """Return the communicator of the ranks on this machine; that of this rank alone without shared memory."""
+        if self.one_node:
+            return self
+        if self._here is None:
+            nodes = self._nodes or tuple(range(self.size))
+            here = [rank for rank in range(self.size) if nodes[rank] == nodes[self.rank]]
+            self._here = self.subgroup(here, f"{self.name}, machine {nodes[self.rank]}")
+        return self._here
+
     def renew(self, comm: Any, control: Control) -> None:
         """Become the communicator of fewer ranks, for all who hold this one. What is under way is left behind.
 
@@ -307,8 +318,10 @@ class MpiComm(MeetingComm):
         if self._control.owner.forked:
             return
         self._control.counts.pop(self.name, None)
+        if self._here is not None:
+            self._here.free()
         self._exchange.free()
-        self._scratch = None
+        self._scratch = self._here = None
         self._leave()
         self._comm.Free()
 

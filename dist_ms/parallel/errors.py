@@ -11,6 +11,12 @@ CHANGED = (
 )
 REMEDY = f"Mark a parameter that each rank has of its own as layerwise_parallel; {VARIABLE}=0 ends the comparison."
 
+NOT_REDUCED = (
+    "it was not reduced. Reduce the gradients before the update: grads = nn.DistributedGradReducer("
+    "optimizer.parameters)(grads), with the reducer made once. Where each rank is meant to train weights of its own, "
+    "say optimizer.local = True, or mark single parameters as layerwise_parallel."
+)
+
 
 class PlanMismatchError(RuntimeError):
     """The ranks' synchronisation plans differ; the text names the first differing parameter."""

@@ -20,6 +20,7 @@ from dist_ms.parallel.reduction.gradient_hook import GradHook
 from dist_ms.parallel.reduction.reducer import Reducer
 from dist_ms.parallel.replicas.desync import DesyncDetector, steps_between
 from dist_ms.parallel.servers.roles import is_worker
+from dist_ms.parallel.shared_update import SharedUpdate
 
 
 class Reduction(NamedTuple):
@@ -152,7 +153,7 @@ class DataParallel(Session):
         fusion: how gradients share buckets.
         overlap: as for `Reducer`.
         reuse: as for `Reducer`.
-        divided: the update that the parallel optimizer divides over the ranks; None: every rank updates all.
+        divided: the update that ranks divide, on purpose or on one machine; None: every rank updates all.
         watch: see that the weights stay the same on all ranks; see `DesyncDetector`.
 
     Examples:
@@ -178,7 +179,7 @@ class DataParallel(Session):
         fusion: Fusion | None = None,
         overlap: bool | None = None,
         reuse: bool = True,
-        divided: DividedUpdate | None = None,
+        divided: DividedUpdate | SharedUpdate | None = None,
         watch: bool = True,
     ) -> None:
         super().__init__(weights, world_comm() if comm is None else comm, degree)
@@ -314,7 +315,7 @@ def data_parallel(
     degree: int | None = None,
     group: str | None = None,
     reuse: bool = True,
-    divided: DividedUpdate | None = None,
+    divided: DividedUpdate | SharedUpdate | None = None,
 ) -> DataParallel | None:
     """Return what the parallel context asks for; None when it asks for no parallel training.
 

@@ -25,6 +25,7 @@ VARIABLES = {
     "DIST_MS_PLAN": "",
     "DIST_MS_REPORT": "",
     "DIST_MS_RESTARTS": "0",
+    "DIST_MS_SHARED_UPDATE": "1",
     "DIST_MS_STATUS": "",
     "DIST_MS_TIMEOUT": "600",
     "DIST_MS_TRACE": "",

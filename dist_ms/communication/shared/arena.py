@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 _PAGE = 4096
-_FOLDER = "/dev/shm"  # where MPI libraries keep windows
+FOLDER = "/dev/shm"  # where MPI libraries keep windows
 _SPARE = 16 << 20  # bytes of it that are left to others
 
 
@@ -75,7 +75,7 @@ class Arena:
         """
         # A different page offset for each rank, so that streams do not fall into the same cache sets.
         stride = -(-max(length, 1) // _PAGE) * _PAGE + _PAGE // 4
-        state = np.array([_room(), *(window.free for window in self._windows)], np.int64)
+        state = np.array([room(), *(window.free for window in self._windows)], np.int64)
         self._comm.Allreduce(self._mpi.IN_PLACE, state, self._mpi.MIN)
         fitting = [w for w, free in zip(self._windows, state[1:], strict=True) if free and stride <= w.stride]
         if fitting:
@@ -106,10 +106,10 @@ class Arena:
         return window
 
 
-def _room() -> int:
+def room() -> int:
     """Return how many bytes of shared memory the machine has left."""
     try:
-        found = os.statvfs(_FOLDER)
+        found = os.statvfs(FOLDER)
     except OSError:
         return 1 << 62
     return max(0, found.f_bavail * found.f_frsize - _SPARE)

@@ -8,7 +8,7 @@ and the weight decay in.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,6 +25,9 @@ from dist_ms.nn.optim.step.elementwise import prepare_to_write, run_rule
 from dist_ms.nn.optim.step.gradients import centralized, decayed, scaled
 from dist_ms.nn.optim.step.updates import update_all, update_alone
 from dist_ms.parallel.servers import served
+
+if TYPE_CHECKING:
+    from dist_ms.parallel.shared_update import SharedUpdate
 
 _F32 = np.dtype(np.float32)
 
@@ -82,6 +85,7 @@ class Optimizer(OptimizerSettings):
     numbers_differ = False  # the numbers of the rule depend on the parameter, not only on its rates
     # Cuts the places of a step's parameters into parts that are updated one after the other; None: all at once.
     turns: Callable[[Collection[int]], Iterable[Collection[int]]] | None = None
+    shared_update: SharedUpdate | None = None  # the update that the ranks of one machine make together
     lazy_rows = False  # rows without a gradient are left alone when gradients come by rows
 
     # ---- gradients, for subclasses that define `construct`

@@ -16,6 +16,7 @@ from dist_ms.ops.reducing.clipping import square_sums
 from dist_ms.parallel.divided_update import DividedUpdate
 from dist_ms.parallel.mode import averages
 from dist_ms.parallel.session import DataParallel, data_parallel
+from dist_ms.parallel.shared_update import SharedUpdate
 from dist_ms.parallel.virtual_shards import virtual_shards
 
 
@@ -90,8 +91,9 @@ class DistributedGradReducer(Cell):
         state = (lambda: network.get_parameters()) if network is not None else None
         buffers = (lambda: network.buffers()) if network is not None else None
         divided = None if optimizer is None else DividedUpdate.asked_for(optimizer)
+        update = divided or (None if optimizer is None else SharedUpdate.fitting(optimizer))
         session = data_parallel(
-            weights, state, buffers, mean=self.mean, degree=degree, group=group, reuse=reuse, divided=divided
+            weights, state, buffers, mean=self.mean, degree=degree, group=group, reuse=reuse, divided=update
         )
         if session is None:  # outside DATA_PARALLEL a reducer made by hand reduces, and writes no parameter
             session = DataParallel(weights, mean=self.mean, degree=degree, broadcast=False, reuse=reuse, watch=False)

@@ -17,7 +17,7 @@ from dist_ms.common.settings.parallel_context import get_auto_parallel_context
 from dist_ms.common.tensor.sparse_tensor import RowTensor
 from dist_ms.communication import Comm, World, agreeing, current
 from dist_ms.parallel.agreement import agree_on_plan
-from dist_ms.parallel.errors import UnreducedGradientError, name_ranks
+from dist_ms.parallel.errors import NOT_REDUCED, UnreducedGradientError, name_ranks
 from dist_ms.parallel.mode import is_data_parallel, reduced, tell_alone, world_comm
 from dist_ms.parallel.plan import make_plan
 from dist_ms.parallel.replicas.desync import DesyncDetector, memory, steps_between
@@ -183,10 +183,7 @@ class Replicas:
         raise UnreducedGradientError(
             f"[rank {comm.rank} of {comm.size}] For '{owner}', the gradient of parameter '{name}' must be the same on "
             f"all ranks in data-parallel training, but {name_ranks([comm.ranks[0]])} and "
-            f"{name_ranks([comm.ranks[other]])} have different ones: it was not reduced. Reduce the gradients before "
-            "the update: grads = nn.DistributedGradReducer(optimizer.parameters)(grads), with the reducer made once. "
-            "Where each rank is meant to train weights of its own, say optimizer.local = True, or mark single "
-            "parameters as layerwise_parallel."
+            f"{name_ranks([comm.ranks[other]])} have different ones: {NOT_REDUCED}"
         )
 
 

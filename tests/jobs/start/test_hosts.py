@@ -14,6 +14,7 @@ import numpy as np
 import dist_ms as ms
 from dist_ms import nn
 from dist_ms.communication import current, get_comm, init
+from dist_ms.parallel import shared_update
 init()
 comm = get_comm()
 folder, rank, size = sys.argv[1], comm.rank, comm.size
@@ -21,10 +22,10 @@ ms.set_auto_parallel_context(parallel_mode="data_parallel", gradients_mean=True)
 ms.set_seed(3)
 # 130,000 weights: more than the small messages that MPI reduces itself.
 net = nn.SequentialCell(nn.Dense(64, 1000), nn.ReLU(), nn.Dense(1000, 64), nn.ReLU(), nn.Dense(64, 4))
-step = nn.TrainOneStepCell(
-    nn.WithLossCell(net, nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean")),
-    nn.Momentum(net.trainable_params(), 0.1, 0.9),
-)
+shared_update.LEAST = 0
+optimizer = nn.Momentum(net.trainable_params(), 0.1, 0.9)
+loss = nn.WithLossCell(net, nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean"))
+step = nn.TrainOneStepCell(loss, optimizer)
 rng = np.random.default_rng(7)
 for _ in range(5):
     x, y = rng.standard_normal((24, 64)).astype(np.float32), rng.integers(0, 4, 24).astype(np.int32)
@@ -58,7 +59,9 @@ if size > 1:
             gathered, part, came = (out for out, _ in begun)
             assert (sent == rows[-1]).all() and all((gathered[r] == rows[r]).all() for r in range(size))
             assert (part == sum(rows)[[rank]]).all() and all((came[r] == rows[r][rank]).all() for r in range(size))
+    update = optimizer.shared_update
     print("machines", max(nodes) + 1, "shared", shared)
+    print("update of", 1 if update is None or update.memory is None else update._comm.size)
 """
 
 
@@ -149,6 +152,8 @@ def test_training_on_several_machines_equals_one_process(hosts, tmp_path, slots,
     assert done.returncode == 0, done.stderr
     shared = choice == "shared" and max(slots) > 1
     assert done.stdout.splitlines().count(f"machines {len(slots)} shared {shared}") == ranks
+    together = sorted(int(line.split()[-1]) for line in done.stdout.splitlines() if line.startswith("update of "))
+    assert together == sorted(count if choice == "shared" else 1 for count in slots for _ in range(count))
     alone = job([], str(script), str(tmp_path))
     assert alone.returncode == 0, alone.stderr
     want = np.load(tmp_path / "weights_1_0.npz")

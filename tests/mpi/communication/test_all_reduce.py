@@ -162,7 +162,7 @@ def test_without_room_ordinary_memory_serves(world, monkeypatch):
     from dist_ms.communication.shared import arena
 
     comm = world.comm
-    monkeypatch.setattr(arena, "_room", lambda: 1000 if comm.rank == 0 else 1 << 40)
+    monkeypatch.setattr(arena, "room", lambda: 1000 if comm.rank == 0 else 1 << 40)
     array = comm.shared_buffer(3 << 24, np.uint8)
     assert not comm._shared.shares(array)
     array[:] = comm.rank

@@ -19,7 +19,7 @@ from dist_ms.common.tensor.scaled import pending
 from dist_ms.common.tensor.sparse_tensor import RowTensor
 from dist_ms.nn.optim.step.elementwise import prepare_to_write, run_compiled, work_type
 from dist_ms.ops.kernels import optimizer as kernels
-from dist_ms.ops.layout import contiguous
+from dist_ms.ops.layout import contiguous, converted
 
 if TYPE_CHECKING:
     from dist_ms.nn.optim.optimizer import Optimizer
@@ -86,7 +86,13 @@ def update_all(
         rates, decays: alike.
     """
     params, states = optimizer._parameters, optimizer.rule_states
+    shared = optimizer.shared_update
+    if shared is not None:
+        indices = list(indices)
+        prepare_all([params[i] for i in indices])  # from here on other ranks may write to these
+        shared.begin(gradients, indices, rates, decays)
     known: dict[tuple, tuple] = {}
+    copied: dict[int, Any] = {}  # the types of copies of weights that ranks update together
     batch = Batch()
     for i in indices:
         param, grad, rate, decay = params[i], gradients[i], rates[i], decays[i]
@@ -99,7 +105,7 @@ def update_all(
                 add_rows(batch, optimizer, i, grad, rate, decay)
                 continue
             grad = grad.to_dense()
-        copy = wants_low_copy(param)
+        copy = wants_low_copy(param, None if shared is None else shared.memory)
         data = param._data
         later = pending(grad)
         g, factor = (grad.array(), 1.0) if later is None or later[0].dtype != data.dtype else later
@@ -109,16 +115,40 @@ def update_all(
             continue
         if not g.flags.c_contiguous:
             g = contiguous(g)
+        if shared is not None and i in shared:
+            part = shared.part(i, g)
+            if part is not None:
+                batch.add(i, part, numbers, None, None, factor)
+            if copy is not None:
+                copied[i] = copy.dtype
+            continue
         batch.add(i, (data, g, *[s._data for s in states(i)]), numbers, None, copy, factor)
-    if not batch.indices:
-        return
-    prepare_all([params[i] for i in batch.indices])
+    if batch.indices:
+        run(optimizer, batch, gradients, rates, decays)
+    if shared is not None:
+        shared.end()
+        for i, low in copied.items():
+            set_low_copy(params[i], converted(params[i]._data, low))
+
+
+def run(
+    optimizer: Optimizer, batch: Batch, gradients: Sequence, rates: Sequence[float], decays: Sequence[float]
+) -> None:
+    """Run one call of the kernel; where it does not take some memory, update parameter by parameter."""
+    params = optimizer._parameters
+    if optimizer.shared_update is None:
+        prepare_all([params[i] for i in batch.indices])
     try:
         batch.run(optimizer.rule)
     except (TypeError, ValueError):  # raised before anything is written: some memory is not contiguous
         if batch.by_rows:
             raise
-        for i in batch.indices:
+        for i, arrays, factor in zip(batch.indices, batch.arrays, batch.factors):
+            if optimizer.shared_update is not None and i in optimizer.shared_update:
+                one = Batch()
+                one.add(i, arrays, optimizer.rule_numbers(i, rates[i], decays[i]), factor=factor)
+                one.run(optimizer.rule)
+                continue
             update_alone(optimizer, i, params[i], gradients[i], optimizer.rule_numbers(i, rates[i], decays[i]))
         return
     for i, copy in zip(batch.indices, batch.copies):
