@@ -31,6 +31,7 @@ GIVEN = "after the program has set"
 LEAST = 4 << 20  # bytes of weights from which on two more meetings a step cost less than whole updates
 _F32 = np.dtype(np.float32)
 _PIECE = 4096  # elements of a gradient that are compared in a step
+_LINE = 64 // _F32.itemsize  # elements; each weight begins with a line of memory
 _PAGE = 4096 // _F32.itemsize  # elements; two ranks update no page both
 
 
@@ -201,8 +202,9 @@ class SharedUpdate:
                 pieces = [(low, self._memory.own[low:high]) for low, high in cuts if low < high]
             for at, piece in pieces:
                 if not np.array_equal(piece, self._memory.shared[at : at + piece.nbytes]):
-                    found, code = found or [place.parameter.name], zlib.crc32(piece.data, zlib.crc32(b"%d" % at, code))
-        return [f"{GIVEN} {name!r} (in all {code:08x})" for name in found]
+                    found.append(place.parameter.name)
+                    code = zlib.crc32(piece.data, zlib.crc32(b"%d" % at, code))
+        return [f"{GIVEN} {found[0]!r} (in all {code:08x})"] if found else []
 
     def _all_places(self) -> Iterator[Place]:
         """Where every weight and state lies."""
@@ -255,7 +257,7 @@ class SharedUpdate:
         """Find out which weights are updated together, and where they are to lie; every rank finds the same."""
         optimizer = self._optimizer
         chosen = [i for i in indices if _is_dense(gradients[i]) and self._fits(i)]
-        firsts = np.cumsum([0, *(optimizer.parameters[i].size for i in chosen)]).tolist()
+        firsts = np.cumsum([0, *(-(-optimizer.parameters[i].size // _LINE) * _LINE for i in chosen)]).tolist()
         if not chosen or firsts[-1] * _F32.itemsize < LEAST:
             return {}
         self._comm = self._comm.of_this_machine()

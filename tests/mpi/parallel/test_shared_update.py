@@ -187,6 +187,7 @@ def test_there_is_one_copy_on_the_machine(small):
     assert shared._memory.own_pages() == []
     held = {p.asnumpy().base is shared.memory for p in (*net.trainable_params(), *opt.moment1, *opt.moment2)}
     assert held == {True}
+    assert {p.asnumpy().ctypes.data % 64 for p in (*net.trainable_params(), *opt.moment2)} == {0}
     # Each rank adds one to its element of the one copy, where no weight lies, and reads those of all.
     free = slice(shared._size * 4 - 64, shared._size * 4 - 64 + get_group_size())
     shared._memory.shared[free][get_rank()] += 1
