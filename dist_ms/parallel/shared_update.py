@@ -7,8 +7,6 @@ tell: a rank sees whole weights and states, and what it writes there itself is i
 
 from __future__ import annotations
 
-import re
-import zlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -18,19 +16,16 @@ from dist_ms._ext import memory as allocator
 from dist_ms.common.parameter import Parameter
 from dist_ms.common.settings import parallel_context
 from dist_ms.common.settings.environment import value_of
-from dist_ms.common.tensor.scaled import pending
 from dist_ms.common.tensor.sparse_tensor import RowTensor
 from dist_ms.communication import Comm
 from dist_ms.communication.shared.common_memory import CommonMemory, make
-from dist_ms.parallel.errors import CHANGED, NOT_REDUCED, REMEDY, DesyncError, UnreducedGradientError
 from dist_ms.parallel.plan import Sharding, SyncPlan
 from dist_ms.parallel.reduction.reducer import Reducer
 from dist_ms.parallel.replicas.desync import steps_between
+from dist_ms.parallel.replicas.same_update import meet, said_of_gradient, said_of_rates, said_of_values
 
-GIVEN = "after the program has set"
 LEAST = 4 << 20  # bytes of weights from which on two more meetings a step cost less than whole updates
 _F32 = np.dtype(np.float32)
-_PIECE = 4096  # elements of a gradient that are compared in a step
 _LINE = 64 // _F32.itemsize  # elements; each weight begins with a line of memory
 _PAGE = 4096 // _F32.itemsize  # elements; two ranks update no page both
 
@@ -143,19 +138,14 @@ class SharedUpdate:
             return
         self._written = self._memory.own_pages()
         self._away = {place.first for place in self._all_places() if not self._is_here(place)}
-        numbers = dict.fromkeys(zip(rates, decays, strict=True))
-        texts = [f"learning rate {np.float32(rate)!s}, weight decay {np.float32(decay)!s}" for rate, decay in numbers]
-        texts += [*self._sample(gradients), *self._given_values()]
-        try:
-            self._comm.meet("update", None, ", ".join(texts))
-        except RuntimeError as error:
-            if GIVEN in str(error):
-                raise DesyncError(f"{error}\n{CHANGED} {REMEDY}") from None
-            if len(set(re.findall(r"gradient of \S+ \w+", str(error)))) > 1:
-                raise UnreducedGradientError(
-                    f"{error}\nA gradient must be the same on all ranks: {NOT_REDUCED}"
-                ) from None
-            raise
+        texts = said_of_rates(rates, decays)
+        if steps_between():
+            turn, at = divmod(self._step, len(self._places))
+            index = list(self._places)[at]
+            texts += said_of_gradient(self._places[index][0].parameter.name, gradients[index], turn)
+            texts += [] if self._laid else said_of_values(self._set_by_hand())
+        self._step += 1
+        meet(self._comm, texts)
         shared, own = self._memory.shared, self._memory.own
         for first, last in [self._bytes(block) for block in range(shared.nbytes // (self._size * _F32.itemsize))]:
             for start, stop in self._written:
@@ -168,31 +158,9 @@ class SharedUpdate:
         for place in self._places.pop(index):
             place.parameter._data = place.parameter._data.copy()
 
-    def _sample(self, gradients: Mapping[int, Any]) -> list[str]:
-        """What tells ranks with other gradients apart: a number for a piece of one, another at each step.
-
-        The weights, which are compared where each rank updates all, would be equal and wrong.
-        """
-        assert self._places is not None
-        if not steps_between():
-            return []
-        index = list(self._places)[self._step % len(self._places)]
-        gradient = gradients[index]
-        array, factor = pending(gradient) or (gradient.array(), 1.0)
-        start = self._step // len(self._places) * _PIECE % array.size
-        piece = array.flat[start : start + _PIECE] + np.float32(0)  # there is one zero
-        piece[np.isnan(piece)] = np.nan
-        self._step += 1
-        code = zlib.crc32(piece.data, zlib.crc32(repr(factor).encode()))
-        return [f"gradient of {self._places[index][0].parameter.name!r} {code:08x}"]
-
-    def _given_values(self) -> list[str]:
-        """What tells ranks apart whose own code has given weights or states other values since the last update."""
+    def _set_by_hand(self) -> Iterator[tuple[str, int, np.ndarray, np.ndarray]]:
+        """What this rank's own code may have written to since the last update, beside what was there."""
         assert self._memory is not None
-        if self._laid or not steps_between():
-            return []
-        found: list[str] = []
-        code = 0
         for place in self._all_places():
             start, stop = place.first * _F32.itemsize, (place.first + place.parameter.size) * _F32.itemsize
             if place.first in self._away:
@@ -201,10 +169,7 @@ class SharedUpdate:
                 cuts = [(max(start, first), min(stop, last)) for first, last in self._written]
                 pieces = [(low, self._memory.own[low:high]) for low, high in cuts if low < high]
             for at, piece in pieces:
-                if not np.array_equal(piece, self._memory.shared[at : at + piece.nbytes]):
-                    found.append(place.parameter.name)
-                    code = zlib.crc32(piece.data, zlib.crc32(b"%d" % at, code))
-        return [f"{GIVEN} {found[0]!r} (in all {code:08x})"] if found else []
+                yield place.parameter.name, at, piece, self._memory.shared[at : at + piece.nbytes]
 
     def _all_places(self) -> Iterator[Place]:
         """Where every weight and state lies."""
