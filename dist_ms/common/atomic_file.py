@@ -54,12 +54,13 @@ def replacing(path: str, mode: int = READ_ONLY) -> Iterator[BinaryIO]:
             file.flush()
             os.fchmod(file.fileno(), mode)
             os.fsync(file.fileno())
-        os.replace(aside, target)
+        with _opened(folder) as descriptor:  # whoever sees the file may rename the folder at once
+            os.replace(aside, target)
+            _sync(descriptor)
     except BaseException:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(aside)
         raise
-    sync_folder(folder)
 
 
 def _open_private(path: str, flags: int) -> int:
@@ -95,11 +96,24 @@ def _alive(pid: int) -> bool:
 
 def sync_folder(folder: str) -> None:
     """Make the rename itself survive a power cut."""
+    with _opened(folder) as descriptor:
+        _sync(descriptor)
+
+
+@contextlib.contextmanager
+def _opened(folder: str) -> Iterator[int]:
+    """Give a folder's descriptor, which stays that folder's whatever it is called."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def _sync(descriptor: int) -> None:
+    """See that a folder's entries are on the disk."""
     try:
         os.fsync(descriptor)
     except OSError as error:
         if error.errno not in (errno.EINVAL, errno.ENOTSUP):  # file systems without such a call
             raise
-    finally:
-        os.close(descriptor)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import platform
@@ -93,7 +94,8 @@ def _save(
         try:
             _write(aside, rank, arrays, parts, values)
         except BaseException as error:
-            files.write_text(os.path.join(aside, f"rank-{rank:05d}.failed"), f"{type(error).__name__}: {error}")
+            with contextlib.suppress(OSError):  # on a full disk, rank 0 waits until its deadline
+                files.write_text(os.path.join(aside, f"rank-{rank:05d}.failed"), f"{type(error).__name__}: {error}")
             raise
         if rank == 0:
             _finish(folder, facts, size)

@@ -54,6 +54,21 @@ def test_the_bytes_are_on_the_disk_before_the_rename_and_the_rename_after(old, m
     assert order == [aside, "replace", str(old.parent)]
 
 
+def test_whoever_sees_the_file_may_rename_its_folder_at_once(tmp_path, monkeypatch):
+    making, done = tmp_path / "making", tmp_path / "done"
+    making.mkdir()
+    replace = os.replace
+
+    def replace_and_rename(old, new):
+        replace(old, new)
+        os.rename(making, done)
+
+    monkeypatch.setattr(os, "replace", replace_and_rename)
+    with replacing(str(making / "a.json")) as file:
+        file.write(b"whole")
+    assert os.listdir(done) == ["a.json"] and (done / "a.json").read_bytes() == b"whole"
+
+
 @pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt, OSError])
 def test_a_failing_writer_leaves_the_old_file(old, error):
     with pytest.raises(error), replacing(str(old)) as file:
