@@ -38,6 +38,10 @@ FEW_CHANNELS = 7
 _OUTPUTS_PER_CHANNEL, _PER_ODD_CHANNEL, _PER_PLANE, _LONG, _LEAST_COLUMNS = 8, 2, 4, 16, 1 << 16
 _FEW_IN_ROW, _LEAST_LENGTH, _LEAST_PIXELS, _LEAST_WIDE, _LEAST_WIDE_COLUMNS = 2, 4, 32, 64, 1 << 14
 _LEAST_WINDOW = 1 << 14  # numbers of a window over the whole image
+# oneDNN's bfloat16 gradient of the input in AMX tiles, beside a number of such a column: what a pixel and 32 outputs
+# cost for each place of the kernel, in tiles of 16 pixels of a row, and a row where there is a stride (fitted to 660
+# random shapes).
+_PIXEL_OF_TILE, _ROW_WITH_STRIDE, _TILE_PIXELS, _TILE_OUTPUTS = 0.4, 128, 16, 32
 # Windows over whole images, and single pixels with few outputs, have nothing to share: measured on 2 cores with AVX2
 # (1.1 to 20 x, and 1.2 to 5 x).
 _LEAST_BATCH, _LEAST_WHOLE = 8, 1 << 14
@@ -181,7 +185,8 @@ def input_gradient(at: Geometry, dtype: np.dtype, cpu: Capabilities) -> Plan:
         return Plan(Algorithm.SIGNALS)
     if is_whole(at, dtype, cpu) and has_fewer_images(at):
         return Plan(Algorithm.WHOLE)
-    if covers_images(at, dtype, cpu) or suits_columns(at, dtype, cpu) or has_few_channels(at) or is_wide(at):
+    few = has_few_channels(at) and not suits_tiles(at, dtype, cpu)
+    if covers_images(at, dtype, cpu) or suits_columns(at, dtype, cpu) or few or is_wide(at):
         return Plan(Algorithm.COLUMNS)
     return Plan(Algorithm.DIRECT, groups_at_once(at, dtype, cpu))
 
@@ -313,6 +318,29 @@ def has_few_channels(at: Geometry) -> bool:
         and y[0] * of_image >= _LEAST_COLUMNS
         and of_image <= _MOST_COLUMNS
     )
+
+
+def suits_tiles(at: Geometry, dtype: np.dtype, cpu: Capabilities) -> bool:
+    """Whether oneDNN's gradient of an input of few channels beats columns: in bfloat16 AMX tiles share a row's pixels.
+
+    It has old code for strides with a dilation, and for those that do not divide the images' sizes.
+    """
+    y, stride, kernel = at.y, at.stride, at.w[2:]
+    steps = math.prod(stride)
+    divides = not any(n % s for n, s in zip(at.x[2:], stride))
+    if (
+        dtype.itemsize != 2
+        or dtype == _F16
+        or not cpu.amx
+        or (steps > 1 and (math.prod(at.dilation) > 1 or not divides))
+    ):
+        return False
+    rows = math.prod(at.x) // (at.x[1] * at.x[-1]) * stride[-1]
+    pixels = rows * -(-at.x[-1] // (_TILE_PIXELS * stride[-1])) * _TILE_PIXELS
+    by_tiles = _PIXEL_OF_TILE * pixels * math.prod(kernel) / steps * -(-at.w[0] // _TILE_OUTPUTS)
+    if steps > 1:
+        by_tiles += _ROW_WITH_STRIDE * rows
+    return by_tiles < y[0] * math.prod(y[2:]) * math.prod(at.w[1:]) + math.prod(at.x)
 
 
 def has_few_outputs(at: Geometry, dtype: np.dtype, cpu: Capabilities) -> bool:

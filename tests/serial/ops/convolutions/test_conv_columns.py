@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from dist_ms._ext import dnnl
-from dist_ms.ops.capabilities import capabilities
+from dist_ms.ops.capabilities import Capabilities, capabilities
 from dist_ms.ops.convolutions import conv_arrays, conv_columns, plan
 from dist_ms.ops.convolutions.plan import Geometry
 from tests.precisions import sums_bound
@@ -82,6 +82,26 @@ THIN_CASES = [
 def test_thin_convolutions(x_shape, w_shape, stride, padding, dilation, layout, dtype):
     at = Geometry(x_shape, w_shape, stride, padding, dilation)
     assert plan.has_few_channels(at) != plan.has_few_outputs(at, F32, capabilities())
+    check_forward_and_gradients(at, layout, dtype)
+
+
+# Few channels, whose gradient is oneDNN's in bfloat16 tiles.
+TILED_CASES = [
+    ((9, 6, 12, 13), (16, 6, 5, 4), (1, 1), ((0, 0), (1, 2)), (1, 1)),
+    ((5, 3, 20, 18), (40, 3, 7, 7), (2, 2), ((3, 3), (3, 2)), (1, 1)),
+    ((3, 3, 5, 20, 24), (33, 3, 3, 7, 5), (1, 2, 2), ((1, 1), (3, 3), (2, 2)), (1, 1, 1)),
+    ((4, 1, 7, 16, 33), (16, 1, 3, 3, 3), (1, 1, 1), ((1, 1),) * 3, (1, 1, 1)),
+    ((6, 5, 300), (24, 5, 9), (1,), ((4, 4),), (2,)),
+]
+
+
+@pytest.mark.parametrize("dtype", ROUNDING)
+@pytest.mark.parametrize("layout", (channels_last, np.ascontiguousarray))
+@pytest.mark.parametrize("x_shape, w_shape, stride, padding, dilation", TILED_CASES)
+def test_few_channels_in_tiles(x_shape, w_shape, stride, padding, dilation, layout, dtype):
+    at = Geometry(x_shape, w_shape, stride, padding, dilation)
+    assert plan.has_few_channels(at)
+    assert plan.suits_tiles(at, BF16, Capabilities(amx=True, bfloat16=True))
     check_forward_and_gradients(at, layout, dtype)
 
 

@@ -90,6 +90,16 @@ INPUT_GRADIENT = [
     (images(64, 1, 28, 3, 5), F32, PLAIN, "DIRECT"),
     (images(64, 1, (28, 9), 7, 5), F32, PLAIN, "DIRECT"),  # short ones
     (images(64, 1, 28, 7, 5, stride=2), F32, PLAIN, "DIRECT"),
+    (images(64, 6, 12, 16, 5), BF16, NARROW, "COLUMNS"),
+    (images(64, 6, 12, 16, 5), BF16, AMX, "DIRECT"),  # in tiles
+    (images(64, 6, 12, 16, 5), F32, AMX, "COLUMNS"),
+    (images(64, 6, 12, 16, 5), F16, AMX._replace(float16=True), "COLUMNS"),
+    (images(4, 1, 64, 1, 31), BF16, AMX, "COLUMNS"),  # tiles for a channel, and a large kernel
+    (images(16, 1, 28, 12, 5, dilation=2), BF16, AMX, "DIRECT"),
+    (images(8, 3, 112, 64, 7, 3, stride=2), BF16, AMX, "DIRECT"),
+    (images(8, 3, 111, 64, 7, 3, stride=2), BF16, AMX, "COLUMNS"),  # a stride that does not divide
+    (images(8, 3, 112, 64, 7, 3, stride=2, dilation=2), BF16, AMX, "COLUMNS"),
+    (images(64, 3, (112, 8), 64, 3, 1, stride=2), BF16, AMX, "COLUMNS"),  # short rows with a stride
     (images(64, 1, (48, 40), 96, 1), F32, PLAIN, "DIRECT"),  # no windows
     (images(64, 2, (50, 42), 96, 3, group=2), F32, PLAIN, "DIRECT"),
     (images(1, 1, 6, 96, 3), F32, PLAIN, "DIRECT"),  # little to do
