@@ -8,9 +8,8 @@ Indices are int32 or int64 (number,).
 cimport numpy as cnp
 from cython cimport floating
 from cython.parallel cimport prange
-from libc.stdint cimport int64_t
+from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport calloc, free, malloc
-from libc.string cimport memcpy
 from openmp cimport omp_get_max_threads
 
 from arrays cimport check, check_indices, index_at
@@ -20,7 +19,33 @@ from rows cimport Matrix, Number, is_narrow, number_of, put_back, widened
 cnp.import_array()
 
 cdef extern from *:
+    """
+    #include <string.h>
+
+    /* Copies of a fixed length are a few moves: two that overlap make any length between half of both and both. */
+    #define DM_COPY_ENDS(length) do { \
+        char first[length], last[length]; \
+        memcpy(first, in, length); \
+        memcpy(last, in + size - length, length); \
+        memcpy(out, first, length); \
+        memcpy(out + size - length, last, length); \
+    } while (0)
+
+    static inline void dm_copy_row(char *out, const char *in, Py_ssize_t size) {
+        if (size > 128 || size < 4) memcpy(out, in, size);
+        else if (size > 64) DM_COPY_ENDS(64);
+        else if (size > 32) DM_COPY_ENDS(32);
+        else if (size > 16) DM_COPY_ENDS(16);
+        else if (size > 8) DM_COPY_ENDS(8);
+        else DM_COPY_ENDS(4);
+    }
+    """
     void prefetch "__builtin_prefetch"(const void *address) noexcept nogil
+    void copy_row "dm_copy_row"(char *out, const char *row, Py_ssize_t size) noexcept nogil
+
+ctypedef fused Id:
+    int32_t
+    int64_t
 
 cdef enum:
     # Ids looked at before their rows are added.
@@ -47,7 +72,7 @@ cdef void gather_rows(
         use_threads_if=number * columns >= PARALLEL_FROM,
     ):
         for i in range(block * block_rows, min((block + 1) * block_rows, number)):
-            memcpy(out + i * row_bytes, table + index_at(ids, item_size, i) * row_bytes, row_bytes)
+            copy_row(out + i * row_bytes, table + index_at(ids, item_size, i) * row_bytes, row_bytes)
 
 
 cdef void add_to_shard(
@@ -95,6 +120,15 @@ cdef void add_rows(
         )
 
 
+cdef bint are_rows(const Id *ids, Py_ssize_t number, Py_ssize_t rows) noexcept nogil:
+    """Tell whether each id is a row of the table: without a branch in the loop, which then is one of vectors."""
+    cdef Py_ssize_t i
+    cdef int wrong = 0
+    for i in range(number):
+        wrong |= (ids[i] < 0) | (ids[i] >= rows)
+    return not wrong
+
+
 cdef int check_ids(
     str kernel, cnp.ndarray ids, Py_ssize_t number, Py_ssize_t rows
 ) except -1:
@@ -103,6 +137,11 @@ cdef int check_ids(
     cdef const void *data = cnp.PyArray_DATA(ids)
     cdef int64_t row
     cdef Py_ssize_t i
+    if item_size == sizeof(int32_t):
+        if are_rows(<const int32_t *> data, number, rows):
+            return item_size
+    elif are_rows(<const int64_t *> data, number, rows):
+        return item_size
     for i in range(number):
         row = index_at(data, item_size, i)
         if not 0 <= row < rows:

@@ -12,12 +12,19 @@ from cython cimport floating
 from cython.parallel cimport prange
 from libc.math cimport floor, isfinite, trunc
 from libc.stdint cimport int32_t
+from libc.stdlib cimport calloc, free
 from libc.string cimport memset
 
 from arrays cimport check, real_type
-from blocks cimport PARALLEL_FROM, block_count, block_length
+from blocks cimport LANES, PARALLEL_FROM, block_count, block_length
 
 cnp.import_array()
+
+cdef extern from "tile_transpose.h" nogil:
+    enum:
+        TRANSPOSE_LINE
+    void transpose_tile "dm_transpose_tile"(
+        int word, const char *x, Py_ssize_t step, Py_ssize_t rows, Py_ssize_t columns, char *out, Py_ssize_t out_step)
 
 cdef enum Padding:
     ZEROS, BORDER, REFLECTION
@@ -28,6 +35,10 @@ cdef enum:
     RANK = 3
     # Parts into which the channels of few images are cut.
     PARTS = 8
+    # Channels from which on it pays to lay an image's pixels with their channels side by side, where there are about as
+    # many points as pixels: points are read one by one otherwise. What so lies side by side then is at most so much.
+    LEAST_TURNED = 8
+    TURNED = 131072
 
 PADDINGS = {"zeros": ZEROS, "border": BORDER, "reflection": REFLECTION}
 
@@ -86,41 +97,78 @@ cdef inline floating rounded(floating x) noexcept nogil:
     return whole - 1 if rest <= -0.5 else whole
 
 
+cdef void find_coordinates(
+    const Task *task, int axis, const floating *grid, Py_ssize_t count, floating *x, floating *slope
+) noexcept nogil:
+    """Write `coordinate` of each point; where nothing is added outside, in loops without branches."""
+    cdef Py_ssize_t i
+    cdef floating length = task.sizes[axis], scale = (task.sizes[axis] - 1) / 2.0, found
+    cdef floating one = 1, half = 0.5, outside = -2  # As numbers of this type: Cython's constants are float64.
+    grid += task.rank - 1 - axis
+    if task.padding != ZEROS:
+        for i in range(count):
+            x[i] = coordinate(task, axis, grid[i * task.rank], &slope[i])
+        return
+    if task.align:
+        for i in range(count):
+            x[i] = (grid[i * task.rank] + one) * scale
+    else:
+        scale = task.sizes[axis] / 2.0
+        for i in range(count):
+            x[i] = ((grid[i * task.rank] + one) * length - one) * half
+    for i in range(count):
+        found = x[i]
+        slope[i] = scale if found - found == 0 else 0
+        x[i] = found if found - found == 0 else outside
+
+
 cdef void find_pixels(
     const Task *task, const floating *grid, Block *block, floating[RANK][2][POINTS] sides,
     floating[RANK][POINTS] slopes, floating[CORNERS][POINTS] weights
 ) noexcept nogil:
     """Find for each point the pixels around it, their weights, and the weights' factors along each dimension."""
-    cdef Py_ssize_t i
-    cdef int axis, corner, side
-    cdef floating x, low, weight
-    cdef floating lows[RANK]
-    cdef Py_ssize_t place, at
-    cdef bint inside
-    block.whole = True
-    for i in range(block.count):
-        for axis in range(task.rank):
-            x = coordinate(task, axis, grid[i * task.rank + task.rank - 1 - axis], &slopes[axis][i])
-            if task.nearest:
-                low = rounded(x)
-            else:
-                low = floor(x)
-                sides[axis][0][i] = (low + 1) - x
-                sides[axis][1][i] = x - low
+    cdef Py_ssize_t i, count = block.count
+    cdef int axis, corner, side, outside = 0
+    cdef floating x[POINTS]
+    cdef floating low, one = 1, least = -2, most
+    cdef int32_t lows[RANK][POINTS]
+    cdef int32_t inside[POINTS]
+    cdef int32_t at, size
+    cdef int32_t *place
+    cdef floating *weight
+    for axis in range(task.rank):
+        find_coordinates(task, axis, grid, count, <floating *> x, <floating *> slopes[axis])
+        most = task.sizes[axis]
+        if task.nearest:
+            for i in range(count):
+                x[i] = rounded(x[i])
+        else:
+            for i in range(count):
+                low = floor(x[i])
+                sides[axis][0][i] = (low + one) - x[i]
+                sides[axis][1][i] = x[i] - low
+                x[i] = low
+        for i in range(count):
             # Far outside it makes no difference where, and an index need not hold it.
-            lows[axis] = min(max(low, <floating> -2), <floating> task.sizes[axis])
-        for corner in range(task.corners):
-            place, weight, inside = 0, 1, True
-            for axis in range(task.rank):
-                side = (corner >> (task.rank - 1 - axis)) & 1
-                at = <Py_ssize_t> lows[axis] + side
-                inside = inside and 0 <= at < task.sizes[axis]
-                place = place * task.sizes[axis] + at
-                if not task.nearest:
-                    weight = weight * sides[axis][side][i]
-            block.places[corner][i] = <int32_t> place if inside else -1
-            weights[corner][i] = weight
-            block.whole = block.whole and inside
+            lows[axis][i] = <int32_t> min(max(x[i], least), most)
+    for corner in range(task.corners):
+        place, weight = block.places[corner], weights[corner]
+        for i in range(count):
+            place[i], weight[i], inside[i] = 0, 1, 1
+        for axis in range(task.rank):
+            side = (corner >> (task.rank - 1 - axis)) & 1
+            size = <int32_t> task.sizes[axis]
+            for i in range(count):
+                at = lows[axis][i] + side
+                inside[i] = inside[i] & (at >= 0) & (at < size)
+                place[i] = place[i] * size + at
+            if not task.nearest:
+                for i in range(count):
+                    weight[i] = weight[i] * sides[axis][side][i]
+        for i in range(count):
+            place[i] = place[i] if inside[i] else -1
+            outside |= not inside[i]
+    block.whole = not outside
 
 
 cdef void read_plane(
@@ -246,7 +294,15 @@ cdef void slope_block(
             d_grid[i * task.rank + task.rank - 1 - axis] = total * slopes[axis][i]
 
 
+include "grid_sampling_turned.pxi"
+
+
 cdef void read_all(const Task *task, const floating *x, const floating *grid, floating *out) noexcept nogil:
+    if (
+        task.channels >= LEAST_TURNED and task.pixels * LANES <= TURNED and task.pixels <= task.points * task.corners
+        and read_all_turned(task, x, grid, out)
+    ):
+        return
     cdef Py_ssize_t blocks = block_count(task.points, POINTS), unit
     for unit in prange(
         task.images * blocks, schedule="static",

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         depthwise,
         dnnl,
         dropout,
+        elimination,
         embedding,
         extreme_places,
         filling,

@@ -16,6 +16,7 @@ from dist_ms.ops.drawing_numbers import drawing
 from dist_ms.ops.drawing_numbers.random_engines import philox_words
 from dist_ms.ops.drawing_numbers.random_sources import FreeSource, SeededSource, source_of
 from dist_ms.ops.kernels import weighted_places
+from dist_ms.ops.layout import contiguous
 from dist_ms.ops.primitive import Primitive
 
 __all__ = [
@@ -27,6 +28,8 @@ __all__ = [
     "multinomial",
     "random_categorical",
 ]
+
+_F32, _F64 = np.dtype(np.float32), np.dtype(np.float64)
 
 
 @plain("seed")
@@ -119,34 +122,39 @@ def multinomial(input: Tensor, num_samples: int, replacement: bool = True, seed:
         [1 1 1]
     """
     not_of(input, "?FD", "input", "multinomial")
-    weights = tensor(input, "input", "multinomial").array().astype(np.float64)
+    data = tensor(input, "input", "multinomial").array()
     count = integer(not_of(num_samples, "efdbBhH", "num_samples", "multinomial"), "num_samples", "multinomial")
     boolean(replacement, "replacement", "multinomial")
-    totals = np.atleast_1d(weights).sum(-1)
-    if (
-        weights.ndim not in (1, 2)
-        or not weights.min(initial=0) >= 0
-        or not (np.isfinite(totals) & (totals > 0)).all()
-        or count < 1
-    ):
-        raise ValueError(
-            "For 'multinomial', 'input' must have 1 or 2 dimensions, no negative weights and not "
-            f"only zeros, and 'num_samples' must be positive, but got {input} and {num_samples}."
-        )
-    if not replacement and count > (weights > 0).sum(-1).min():
-        raise ValueError(
-            f"For 'multinomial', 'num_samples' must not exceed the places with a weight without "
-            f"replacement, but got {count} for the shape {weights.shape}."
-        )
-    source = source_of("multinomial", seed)
-    rows = np.atleast_2d(weights)
+    if data.ndim not in (1, 2) or count < 1:
+        raise _refusal(input, num_samples)
+    rows = np.atleast_2d(data)
     if replacement:
-        out = places(rows, source.marks((len(rows), count)))
+        source = source_of("multinomial", seed)
+        out, are_right = _found(rows, source.marks((len(rows), count)))
+        if not are_right:
+            raise _refusal(input, num_samples)
     else:  # the smallest of exponential clocks that run at the weights' rates
+        rows = rows.astype(np.float64)
+        totals = rows.sum(-1)
+        if not rows.min(initial=0) >= 0 or not (np.isfinite(totals) & (totals > 0)).all():
+            raise _refusal(input, num_samples)
+        if count > (rows > 0).sum(-1).min():
+            raise ValueError(
+                f"For 'multinomial', 'num_samples' must not exceed the places with a weight without "
+                f"replacement, but got {count} for the shape {data.shape}."
+            )
+        source = source_of("multinomial", seed)
         with np.errstate(divide="ignore"):
             clocks = -np.log(source.uniform(rows.shape).astype(np.float64)) / rows
         out = _earliest(clocks, count)
-    return wrap(out.astype(np.int32).reshape((*weights.shape[:-1], count)))
+    return wrap(out.astype(np.int32).reshape((*data.shape[:-1], count)))
+
+
+def _refusal(weights: Tensor, count: int) -> ValueError:
+    return ValueError(
+        "For 'multinomial', 'input' must have 1 or 2 dimensions, no negative weights and not "
+        f"only zeros, and 'num_samples' must be positive, but got {weights} and {count}."
+    )
 
 
 def _earliest(clocks: np.ndarray, count: int) -> np.ndarray:
@@ -162,9 +170,17 @@ def _earliest(clocks: np.ndarray, count: int) -> np.ndarray:
 
 def places(weights: np.ndarray, marks: np.ndarray) -> np.ndarray:
     """Where the marks (rows, n) from [0, 1) fall in the rows of weights laid end to end."""
+    return _found(weights, marks)[0]
+
+
+def _found(weights: np.ndarray, marks: np.ndarray) -> tuple[np.ndarray, bool]:
+    """`places`, and whether no weight is negative or NaN and each row's sum is positive and finite."""
+    is_single = weights.dtype == _F32 or (weights.dtype.itemsize == 2 and weights.dtype.kind in "fV")
     out = np.empty(marks.shape, np.int64)
-    weighted_places.places(np.ascontiguousarray(weights), np.ascontiguousarray(marks, np.float64), out)
-    return out
+    are_right = weighted_places.places(
+        contiguous(weights, _F32 if is_single else _F64), np.ascontiguousarray(marks, np.float64), out
+    )
+    return out, are_right
 
 
 def random_categorical(logits: Tensor, num_sample: int, seed: int = 0, dtype: Number = int64) -> Tensor:

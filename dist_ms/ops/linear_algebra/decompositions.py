@@ -130,7 +130,7 @@ class MatrixDeterminant(Primitive):
 
     @quiet
     def forward(self, input: np.ndarray) -> np.ndarray:
-        return np.asarray(np.linalg.det(square_matrices(self.name, input))).astype(input.dtype, copy=False)
+        return lapack.determinant(square_matrices(self.name, input)).astype(input.dtype, copy=False)
 
     def gradient(self, inputs: tuple, output: Tensor, dout: Tensor) -> Tensor:
         weight = expand_dims(expand_dims(mul(dout, output), -1), -1)
@@ -158,8 +158,8 @@ class LogMatrixDeterminant(Primitive):
 
     @quiet
     def forward(self, input: np.ndarray) -> tuple:
-        sign, log = np.linalg.slogdet(square_matrices(self.name, input))
-        return np.asarray(sign).astype(input.dtype), np.asarray(log).astype(input.dtype)
+        sign, log = lapack.log_determinant(square_matrices(self.name, input))
+        return sign.astype(input.dtype, copy=False), log.astype(input.dtype, copy=False)
 
     def gradient(self, inputs: tuple, output: Any, dout: tuple) -> Tensor:
         return mul(expand_dims(expand_dims(dout[1], -1), -1), swapaxes(inverse(inputs[0]), -1, -2))

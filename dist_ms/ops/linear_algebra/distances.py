@@ -146,7 +146,8 @@ class _RowDistances(Primitive):
 
     def forward(self, x1: np.ndarray, x2: np.ndarray) -> np.ndarray:
         out = np.empty((*x1.shape[:-1], x2.shape[-2]), _wide(x1))
-        pairwise.distances(_batched(x1), _batched(np.swapaxes(x2, -1, -2)), _batched(out), int(self.p))
+        columns = np.swapaxes(contiguous(x2, _wide(x2)), -1, -2)  # a cast turns numbers one by one
+        pairwise.distances(_batched(x1), _batched(columns), _batched(out), int(self.p))
         return converted(out, x1.dtype)
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:

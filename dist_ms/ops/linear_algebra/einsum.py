@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -14,6 +16,7 @@ from dist_ms.ops.arguments import tensor
 from dist_ms.ops.elementwise.arithmetic import conjugate
 from dist_ms.ops.layout import converted
 from dist_ms.ops.linear_algebra.contraction import contract, is_product, plainly
+from dist_ms.ops.linear_algebra.matmul import matmul
 from dist_ms.ops.linear_algebra.triangles import diagonal
 from dist_ms.ops.primitive import Primitive, numpy_dtype, quiet
 from dist_ms.ops.shaping.expanding import BroadcastTo
@@ -97,6 +100,8 @@ def einsum(equation: str, *operands: Any) -> Tensor:
         operands = tuple(operands[0])
     for o in operands:
         tensor(o, "operands", "einsum")
+    if len(operands) == 2 and _is_matmul(equation, *operands):
+        return matmul(*operands)
     terms, result = _parse(equation.replace(" ", ""), operands)
     inputs, names = [], []
     for o, term in zip(operands, terms):
@@ -116,6 +121,24 @@ def einsum(equation: str, *operands: Any) -> Tensor:
         x = ops.ReduceSum()(inputs[0], alone) if alone else inputs[0]
         return x if left == list(result) else transpose(x, tuple(left.index(c) for c in result))
     return Contraction(tuple(names), result)(*inputs)
+
+
+def _is_matmul(equation: str, a: Tensor, b: Tensor) -> bool:
+    """Whether two operands are matrices of one floating type that are multiplied as they are."""
+    lead = _batch_letters(equation)
+    if lead is None or not a.ndim == b.ndim == lead + 2 or a.dtype != b.dtype:
+        return False
+    return numpy_dtype(a).kind in "fV" and a.shape[:-2] == b.shape[:-2] and a.shape[-1] == b.shape[-2]
+
+
+@lru_cache(maxsize=256)
+def _batch_letters(equation: str) -> int | None:
+    """How many letters stand before i, j and k in an equation like 'bij,bjk->bik', or None for another one."""
+    found = re.fullmatch(r"([A-Za-z]*)([A-Za-z])([A-Za-z]),\1\3([A-Za-z])->\1\2\4", equation.replace(" ", ""))
+    if found is None:
+        return None
+    letters = "".join(found.groups())
+    return len(found[1]) if len(set(letters)) == len(letters) else None
 
 
 def _parse(equation: str, operands: tuple) -> tuple[list[str], str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -253,6 +254,7 @@ class _Kron(Primitive):
 _kron = _Kron()
 
 
+@lru_cache(maxsize=256)
 def _kron_shapes(a: tuple, b: tuple) -> tuple[tuple, tuple, tuple]:
     """Shapes of two factors that broadcast to (m, n) for each dimension of both, and that of their product."""
     ndim = max(len(a), len(b))

@@ -42,6 +42,8 @@ EQUATIONS = {
     "btd,bsd->tbs": ((4, 64, 32), (4, 48, 32)),
     "bhqd,bhkd->bhqk": ((2, 3, 40, 32), (2, 3, 36, 32)),
     "bqhd,bkhd->bhqk": ((2, 40, 3, 32), (2, 36, 3, 32)),
+    "btd,bds->bts": ((4, 64, 32), (4, 32, 48)),
+    "bhqd, bhdk -> bhqk": ((2, 3, 40, 32), (2, 3, 32, 36)),
     "btd,de->bte": ((4, 64, 32), (32, 40)),
     "i,j->ij": ((300,), (260,)),
     "ij,ij->": ((300, 260), (300, 260)),
@@ -113,3 +115,23 @@ def test_outer_products_of_long_vectors(name):
     dx, dy = ms.grad(lambda a, b: getattr(ops, name)(a, b).sum(), (0, 1))(ms.Tensor(x), ms.Tensor(y))
     np.testing.assert_allclose(dx.asnumpy(), np.full(300, y.sum()), rtol=1e-4)
     np.testing.assert_allclose(dy.asnumpy(), np.full(400, x.sum()), rtol=1e-4)
+
+
+@pytest.mark.parametrize(
+    "equation, first, second, is_product",
+    [
+        ("ij,jk->ik", (2, 3), (3, 4), True),
+        ("bcij, bcjk -> bcik", (2, 5, 2, 3), (2, 5, 3, 4), True),
+        ("ij,jk->ki", (2, 3), (3, 4), False),
+        ("ij,ji->ii", (3, 3), (3, 3), False),
+        ("bij,bjk->bik", (1, 2, 3), (2, 3, 4), False),
+        ("...ij,...jk->...ik", (2, 2, 3), (2, 3, 4), False),
+    ],
+)
+def test_what_is_a_product_of_matrices_as_they_are(equation, first, second, is_product):
+    from dist_ms.ops.linear_algebra.einsum import _is_matmul
+
+    a, b = ops.ones(first, ms.float32), ops.ones(second, ms.float32)
+    assert _is_matmul(equation, a, b) == is_product
+    assert not _is_matmul(equation, a, b.astype(ms.float16))
+    assert not _is_matmul(equation, a.astype(ms.int32), b.astype(ms.int32))
