@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         elimination,
         embedding,
         extreme_places,
+        few_rows,
         filling,
         gated,
         grid_sampling,

@@ -175,8 +175,8 @@ def product(a: np.ndarray, b: np.ndarray, out: np.ndarray | None = None) -> np.n
     `out`, contiguous and of the product's type, gets it where given.
     """
     d = a.dtype
-    if d is _F32 and a.size * b.shape[-1] < SMALL:
-        return _plain(a, b, out)
+    if d is _F32:
+        return _plain(a, b, out) if a.size * b.shape[-1] < SMALL else multiply(a, b, None, out)
     if d == _F16 or d == _BF16:
         if onednn_type(d) == d and a.size * b.shape[-1] >= _SMALL_NARROW:
             return multiply(a, b, None, out)

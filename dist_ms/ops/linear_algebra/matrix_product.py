@@ -8,9 +8,9 @@ import ml_dtypes
 import numpy as np
 
 from dist_ms.ops.capabilities import capabilities
-from dist_ms.ops.kernels import amx, dnnl, vector_product
+from dist_ms.ops.kernels import amx, dnnl, few_rows, vector_product
 from dist_ms.ops.layout import broadcast, contiguous, converted, copied
-from dist_ms.ops.linear_algebra.product_plan import Algorithm, Order, choose, rounds_itself
+from dist_ms.ops.linear_algebra.product_plan import Algorithm, Order, is_readable, lies, plan, rounds_itself
 
 _BF16, _F32 = np.dtype(ml_dtypes.bfloat16), np.dtype(np.float32)
 
@@ -26,39 +26,39 @@ def multiply(
     Leading dimensions broadcast; `bias` (n,) is added to every row. Views are read in place as long as their rows or
     columns are contiguous. `out`, contiguous and of the result's shape and type, gets it.
     """
-    lead = a.shape[:-2]
-    if lead != b.shape[:-2]:
-        lead = np.broadcast_shapes(lead, b.shape[:-2])
-    m, k = a.shape[-2:]
-    n = b.shape[-1]
     if bias is not None and not bias.flags.c_contiguous:
         bias = contiguous(bias)
-    order = Order.ROWS
-    if not lead and (m == 1 or n == 1 or a.dtype != _F32):
-        order = deciding_order(a, b)
-    chosen = choose(m, n, k, lead, a.dtype, capabilities(), order, bias is not None)
+    made = plan(a.shape, b.shape, a.strides, b.strides, a.dtype, capabilities(), bias is not None)
+    if made.direct:
+        if out is None or not out.flags.c_contiguous:
+            out = np.empty(made.shape, a.dtype)
+        dnnl.matmul(a, b, out, bias)
+        return out
+    chosen, lead, shape, _ = made
     if chosen in (Algorithm.NONE, Algorithm.VECTOR, Algorithm.OUTER):
         if chosen is Algorithm.VECTOR:
             out = by_vector(a, b, out)
         elif chosen is Algorithm.OUTER:
             out = column_times_row(a, b, out)
         else:
-            out = np.empty((*lead, m, n), a.dtype) if out is None else out
+            out = np.empty(shape, a.dtype) if out is None else out
             out[...] = 0
         return out if bias is None else np.add(out, bias, out=out)
     if chosen is Algorithm.TILES:
         a, b = with_unit_step(a), with_unit_step(b)
         if out is None:
-            out = laid_out(a, b, lead, _F32) if len(lead) > 1 and bias is None else np.empty((*lead, m, n), _F32)
+            out = laid_out(a, b, lead, _F32) if len(lead) > 1 and bias is None else np.empty(shape, _F32)
         if amx.matmul(a, b, out, bias):
             return out
     if out is None or not out.flags.c_contiguous:
-        out = np.empty((*lead, m, n), a.dtype)
-    if chosen is Algorithm.ROUNDED_TILES:
+        out = np.empty(shape, a.dtype)
+    if chosen is Algorithm.FEW_ROWS:
+        few_rows.multiply(contiguous(a), with_unit_step(b), out, bias)
+    elif chosen is Algorithm.ROUNDED_TILES:
         amx.matmul_rounded(a, with_unit_step(b), out, low=a.dtype)
     elif lead:  # one leading dimension, as oneDNN knows few
         a, b = (_readable(_batched(x, lead)) for x in (a, b))
-        dnnl.matmul(a, b, out.reshape(-1, m, n), bias)
+        dnnl.matmul(a, b, out.reshape(-1, *shape[-2:]), bias)
     else:
         dnnl.matmul(_readable(a), _readable(b), out, bias)
     return out
@@ -83,7 +83,7 @@ def multiply_rounded(
             lies in columns and `rounds_itself`.
         low: bfloat16 or float16.
     """
-    few = a.ndim > 2 or order_of(a) is Order.COLUMNS
+    few = a.ndim > 2 or lies(a.strides, a.dtype) is Order.COLUMNS
     if sums is not None or rounds_itself(a.shape[-2], b.shape[-1], capabilities(), few, low):
         amx.matmul_rounded(with_unit_step(a), with_unit_step(b), out, bias, sums, low)
     else:
@@ -96,6 +96,9 @@ def by_vector(a: np.ndarray, b: np.ndarray, out: np.ndarray | None = None) -> np
     if out is None or not out.flags.c_contiguous:
         out = np.empty((a.shape[0], b.shape[1]), a.dtype)
     vector = np.ascontiguousarray(vector.reshape(-1))
+    if a.dtype is _F32 and matrix.shape[0] >= few_rows.LEAST_COLUMNS and lies(matrix.strides, _F32) is Order.ROWS:
+        few_rows.multiply(vector.reshape(1, -1), matrix.T, out.reshape(1, -1))
+        return out
     if a.dtype.itemsize > 2:
         vector_product.matrix_vector(with_unit_step(matrix), vector, out.reshape(-1))
         return out
@@ -113,17 +116,10 @@ def column_times_row(a: np.ndarray, b: np.ndarray, out: np.ndarray | None = None
     return out
 
 
-def order_of(a: np.ndarray) -> Order:
-    """How a matrix, or each of several, lies in memory."""
-    rows, columns = a.strides[-2:]
-    if columns == a.itemsize:
-        return Order.ROWS
-    return Order.COLUMNS if rows == a.itemsize else Order.APART
-
-
 def deciding_order(a: np.ndarray, b: np.ndarray) -> Order:
     """How the matrix of a product with a vector lies, (n, k) for a vector first; else how the first factor does."""
-    return order_of(b.T if a.shape[0] == 1 != b.shape[1] else a)
+    matrix = b.T if a.shape[0] == 1 != b.shape[1] else a
+    return lies(matrix.strides, matrix.dtype)
 
 
 def laid_out(a: np.ndarray, b: np.ndarray, lead: tuple, dtype: np.dtype) -> np.ndarray:
@@ -158,10 +154,4 @@ def _batched(x: np.ndarray, lead: tuple) -> np.ndarray:
 
 def _readable(x: np.ndarray) -> np.ndarray:
     """The array itself if its matrices have one unit stride and no overlap, else a copy."""
-    rows, columns = x.strides[-2:]
-    size = x.itemsize
-    if x.ndim == 3 and x.shape[0] > 1 and x.strides[0] < size * x.shape[-1] * x.shape[-2]:
-        return copied(x)
-    if (columns == size and rows >= size * x.shape[-1]) or (rows == size and columns >= size * x.shape[-2]):
-        return x
-    return copied(x)
+    return x if is_readable(x.shape, x.strides, x.dtype) else copied(x)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from enum import Enum, auto
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,6 +16,10 @@ from dist_ms.ops.capabilities import Capabilities
 _F16, _F32 = np.dtype(np.float16), np.dtype(np.float32)
 # Elements of a matrix from which on, and a vector's length from which on, the kernel for a vector is quicker than BLAS.
 _MANY, _LONG = 1 << 16, 128
+# Rows of float32 that the kernel for few multiplies with a large matrix, which it reads where it lies, where oneDNN
+# copies it first at many sizes: 8 rows times 512 x 512 took 0.45 x its time, 2048 x 2048 0.75 x; 16 rows as long. And
+# how many columns that kernel wants, and how long they must be to be worth their sums.
+_FEW_ROWS, _COLUMNS, _DEPTH = 8, 96, 64
 # AMX multiplies blocks of 32 by 32; below that most of a block would be padding.
 _LEAST = 32
 # Multiplications of one product below which oneDNN is quicker: the split of the factors costs more than AMX saves.
@@ -42,6 +47,7 @@ class Algorithm(Enum):
     Attributes:
         NONE: there is nothing to multiply.
         VECTOR: a matrix times a vector, by a kernel of ours.
+        FEW_ROWS: float32 of few rows and a large matrix, by a kernel of ours.
         OUTER: a column times a row, of float32, by a kernel of ours.
         TILES: float32 in AMX tiles.
         ROUNDED_TILES: 16-bit numbers in AMX tiles, the first factor read in columns.
@@ -50,13 +56,70 @@ class Algorithm(Enum):
 
     NONE = auto()
     VECTOR = auto()
+    FEW_ROWS = auto()
     OUTER = auto()
     TILES = auto()
     ROUNDED_TILES = auto()
     ONEDNN = auto()
 
 
-@lru_cache(4096)
+class Plan(NamedTuple):
+    """How one product is made.
+
+    Attributes:
+        algorithm: what makes it.
+        lead: its leading dimensions.
+        shape: its shape.
+        direct: oneDNN makes it of two matrices that it can read where they lie.
+    """
+
+    algorithm: Algorithm
+    lead: tuple
+    shape: tuple
+    direct: bool
+
+
+@lru_cache(8192)  # looking up a plan costs less than asking an array or an enumeration for four facts
+def plan(
+    a: tuple, b: tuple, a_strides: tuple, b_strides: tuple, dtype: np.dtype, cpu: Capabilities, has_bias: bool
+) -> Plan:
+    """Plan the product of two arrays.
+
+    Args:
+        a, b: shapes (..., m, k) and (..., k, n).
+        a_strides, b_strides: of these arrays, in bytes.
+        dtype: of both.
+        cpu: what that can do.
+        has_bias: a bias is added.
+
+    Raises:
+        ValueError: if the leading dimensions do not broadcast.
+    """
+    (m, k), n = a[-2:], b[-1]
+    lead = np.broadcast_shapes(a[:-2], b[:-2])
+    first = lies(a_strides, dtype)
+    order = lies(b_strides[::-1], dtype) if m == 1 != n and not lead else first
+    algorithm = choose(m, n, k, lead, dtype, cpu, order, has_bias)
+    matrices = len(a) == len(b) == 2
+    direct = matrices and is_readable(a, a_strides, dtype) and is_readable(b, b_strides, dtype)
+    return Plan(algorithm, lead, (*lead, m, n), direct and algorithm is Algorithm.ONEDNN)
+
+
+def lies(strides: tuple, dtype: np.dtype) -> Order:
+    """How a matrix, or each of several, lies in memory, by its strides in bytes."""
+    if strides[-1] == dtype.itemsize:
+        return Order.ROWS
+    return Order.COLUMNS if strides[-2] == dtype.itemsize else Order.APART
+
+
+def is_readable(shape: tuple, strides: tuple, dtype: np.dtype) -> bool:
+    """Whether oneDNN reads a matrix, or three dimensions of them, in place: one unit stride, and no overlap."""
+    (rows, columns), size = strides[-2:], dtype.itemsize
+    if len(shape) == 3 and shape[0] > 1 and strides[0] < size * shape[-1] * shape[-2]:
+        return False
+    return (columns == size and rows >= size * shape[-1]) or (rows == size and columns >= size * shape[-2])
+
+
 def choose(
     m: int, n: int, k: int, lead: tuple, dtype: np.dtype, cpu: Capabilities, order: Order, has_bias: bool
 ) -> Algorithm:
@@ -67,7 +130,8 @@ def choose(
         lead: the leading dimensions.
         dtype: of both factors.
         cpu: what that can do.
-        order: how the matrix lies where `is_by_vector`, (n, k) for a vector first; else how the first factor does.
+        order: how the matrix of a product with a vector lies, (n, k) for a vector first; else how the first factor
+            does.
         has_bias: a bias is added.
     """
     if not k or not m or not n or 0 in lead:
@@ -77,6 +141,8 @@ def choose(
     if dtype == _F32:
         if k == 1 and not lead:
             return Algorithm.OUTER
+        if 1 < m <= _FEW_ROWS and n >= _COLUMNS and k >= _DEPTH and not lead:
+            return Algorithm.FEW_ROWS
         return Algorithm.TILES if in_tiles(m, n, k, cpu, lead) else Algorithm.ONEDNN
     if not lead and not has_bias and order is Order.COLUMNS and rounds_itself(m, n, cpu, True, dtype):
         return Algorithm.ROUNDED_TILES

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 from dist_ms.ops.capabilities import Capabilities
-from dist_ms.ops.linear_algebra.matrix_product import deciding_order, order_of
-from dist_ms.ops.linear_algebra.product_plan import Algorithm, Order, choose
+from dist_ms.ops.linear_algebra.matrix_product import deciding_order
+from dist_ms.ops.linear_algebra.product_plan import Algorithm, Order, choose, is_readable, lies, plan
 
 F32, BF16, F16 = map(np.dtype, (np.float32, ml_dtypes.bfloat16, np.float16))
 PLAIN = Capabilities()
@@ -27,6 +27,13 @@ ROWS, COLUMNS, APART = Order.ROWS, Order.COLUMNS, Order.APART
         (512, 1, 128, (), F32, PLAIN, APART, False, "ONEDNN"),
         (511, 1, 128, (), F32, PLAIN, ROWS, False, "ONEDNN"),  # a small matrix
         (512, 1, 128, (3,), F32, PLAIN, ROWS, False, "ONEDNN"),
+        (8, 96, 64, (), F32, AMX, ROWS, True, "FEW_ROWS"),
+        (2, 4096, 4096, (), F32, PLAIN, COLUMNS, False, "FEW_ROWS"),
+        (9, 96, 64, (), F32, PLAIN, ROWS, True, "ONEDNN"),
+        (8, 95, 64, (), F32, PLAIN, ROWS, True, "ONEDNN"),
+        (8, 96, 63, (), F32, PLAIN, ROWS, True, "ONEDNN"),
+        (8, 96, 64, (2,), F32, PLAIN, ROWS, True, "ONEDNN"),
+        (8, 96, 64, (), BF16, PLAIN, ROWS, True, "ONEDNN"),
         (3, 5, 1, (), F32, AMX, ROWS, True, "OUTER"),
         (3, 5, 1, (2,), F32, AMX, ROWS, False, "ONEDNN"),
         (3, 5, 1, (), BF16, PLAIN, ROWS, False, "ONEDNN"),
@@ -55,8 +62,43 @@ def test_what_is_chosen(m, n, k, lead, dtype, cpu, order, has_bias, wanted):
 
 def test_how_matrices_lie():
     a, b = np.zeros((3, 4), np.float32), np.zeros((4, 5), np.float32)
-    assert order_of(a) is ROWS and order_of(a.T) is COLUMNS and order_of(np.zeros((6, 8))[::2, ::2]) is APART
+    apart = np.zeros((6, 8), np.float32)[::2, ::2]
+    assert [lies(x.strides, F32) for x in (a, a.T, apart)] == [ROWS, COLUMNS, APART]
     assert deciding_order(a, b.copy("F")) is ROWS
     assert deciding_order(a[:1], b) is COLUMNS and deciding_order(a[:1], b.copy("F")) is ROWS
     assert deciding_order(a.copy("F"), b[:, :1]) is COLUMNS
     assert deciding_order(a[:1], b[:, :1]) is ROWS
+
+
+def planned(a, b, has_bias=False):
+    return plan(a.shape, b.shape, a.strides, b.strides, a.dtype, PLAIN, has_bias)
+
+
+def test_a_plan_says_what_the_result_is_and_whether_factors_are_read_where_they_lie():
+    a, b = np.zeros((32, 64), np.float32), np.zeros((64, 48), np.float32)
+    assert planned(a, b) == (Algorithm.ONEDNN, (), (32, 48), True)
+    assert planned(a.copy("F"), b[:, :40]) == (Algorithm.ONEDNN, (), (32, 40), True)
+    assert not planned(a, np.zeros((64, 96), np.float32)[:, ::2]).direct
+    assert not planned(np.broadcast_to(a[:1], a.shape), b).direct
+    assert planned(np.zeros((3, 1, 32, 64), np.float32), np.zeros((2, 64, 48), np.float32))[1:] == (
+        (3, 2),
+        (3, 2, 32, 48),
+        False,
+    )
+    assert planned(a[:1], np.zeros((64, 2048), np.float32).copy("F")).algorithm is Algorithm.ONEDNN  # a short vector
+    assert planned(a[:1], np.zeros((64, 2048), np.float32)).algorithm is Algorithm.VECTOR
+    with pytest.raises(ValueError, match="broadcast"):
+        planned(np.zeros((3, 32, 64), np.float32), np.zeros((2, 64, 48), np.float32))
+
+
+def test_what_one_dnn_reads_in_place():
+    x = np.zeros((4, 6, 8), np.float32)
+    for y, wanted in (
+        (x, True),
+        (x.swapaxes(1, 2), True),
+        (x[:, ::2, ::2], False),
+        (x[:, ::2], True),
+        (np.broadcast_to(x[:1], x.shape), False),
+        (x[:1], True),
+    ):
+        assert is_readable(y.shape, y.strides, F32) is wanted
