@@ -25,8 +25,9 @@ _LEAST = 32
 # Multiplications of one product below which oneDNN is quicker: the split of the factors costs more than AMX saves.
 _FEW = 1 << 20
 # Rows times columns over their sum, from which on AMX makes up for the split of a factor that few rows or columns are
-# multiplied with: 2048 x 2048 times 32 rows took 1.1 x oneDNN's time, 64 rows as long, 64 products of 64 x 64 twice.
-_USES, _USES_OF_SEVERAL = 60, 96
+# multiplied with: 1000 x 300 times 77 columns (72) took 1.2 x oneDNN's time, 2048 x 2048 times 96 (92) as long, 192 x
+# 192 times 192 (96) 0.9 x; out of the caches AMX gains less.
+_USES = 90
 # Rows from which on the project's product of 16 bits is quicker than oneDNN's where the first factor lies in rows: it
 # packs the second one at every call (64 rows 0.7 to 1.0 x, 256 and more 0.9 to 1.7 x, and it takes float32 without a
 # cast). Where that factor lies in columns, as for a weight's gradient, oneDNN has to turn it: 1.0 to 2.8 x.
@@ -159,7 +160,7 @@ def is_by_vector(m: int, n: int, k: int, lead: tuple, order: Order) -> bool:
 def in_tiles(m: int, n: int, k: int, cpu: Capabilities, lead: tuple = ()) -> bool:
     """Whether a float32 product, or several, is made in AMX tiles: where it fills them, and exactly."""
     enough = m >= _LEAST and n >= _LEAST and k >= _LEAST and (bool(lead) or m * n * k >= _FEW)
-    used = m * n >= (_USES_OF_SEVERAL if lead else _USES) * (m + n)
+    used = m * n >= _USES * (m + n)
     return enough and used and cpu.amx and not cpu.rounds
 
 

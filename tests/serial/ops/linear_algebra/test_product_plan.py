@@ -37,16 +37,17 @@ ROWS, COLUMNS, APART = Order.ROWS, Order.COLUMNS, Order.APART
         (3, 5, 1, (), F32, AMX, ROWS, True, "OUTER"),
         (3, 5, 1, (2,), F32, AMX, ROWS, False, "ONEDNN"),
         (3, 5, 1, (), BF16, PLAIN, ROWS, False, "ONEDNN"),
-        (128, 128, 64, (), F32, AMX, ROWS, True, "TILES"),
-        (128, 128, 64, (), F32, PLAIN, ROWS, True, "ONEDNN"),
-        (128, 128, 64, (), F32, AMX._replace(rounds=True), ROWS, True, "ONEDNN"),
+        (180, 180, 64, (), F32, AMX, ROWS, True, "TILES"),
+        (180, 180, 64, (), F32, PLAIN, ROWS, True, "ONEDNN"),
+        (180, 180, 64, (), F32, AMX._replace(rounds=True), ROWS, True, "ONEDNN"),
+        (179, 180, 64, (), F32, AMX, ROWS, True, "ONEDNN"),  # each split factor is used by few
         (64, 64, 64, (), F32, AMX, ROWS, True, "ONEDNN"),  # few multiplications
         (64, 64, 64, (2,), F32, AMX, ROWS, True, "ONEDNN"),  # each split factor is used by few
         (192, 192, 32, (2,), F32, AMX, ROWS, True, "TILES"),
         (128, 128, 64, (2,), F32, AMX, ROWS, True, "ONEDNN"),
         (32, 2048, 2048, (), F32, AMX, ROWS, True, "ONEDNN"),
-        (2048, 64, 2048, (), F32, AMX, ROWS, True, "TILES"),
-        (128, 128, 31, (), F32, AMX, ROWS, True, "ONEDNN"),  # narrower than a tile
+        (2048, 96, 2048, (), F32, AMX, ROWS, True, "TILES"),
+        (192, 192, 31, (), F32, AMX, ROWS, True, "ONEDNN"),  # narrower than a tile
         (32, 32, 64, (), BF16, AMX, COLUMNS, False, "ROUNDED_TILES"),
         (32, 32, 64, (), BF16, AMX, ROWS, False, "ONEDNN"),
         (32, 32, 64, (), BF16, AMX, COLUMNS, True, "ONEDNN"),
