@@ -11,7 +11,7 @@ import math
 import numpy as np
 
 from dist_ms.ops.capabilities import capabilities
-from dist_ms.ops.convolutions import conv_columns, conv_depthwise, conv_groups, plan, winograd
+from dist_ms.ops.convolutions import conv_columns, conv_depthwise, conv_float32, conv_groups, plan, winograd
 from dist_ms.ops.convolutions.plan import Algorithm, Geometry
 from dist_ms.ops.convolutions.windows import add_windows, windows
 from dist_ms.ops.kernels import dnnl
@@ -57,6 +57,8 @@ def convolve(
         conv_columns.convolve_whole(x, w, bias, result)
     elif chosen.algorithm is Algorithm.COLUMNS:
         conv_columns.convolve(x, w, bias, at, result)
+    elif chosen.algorithm is Algorithm.IN_FLOAT32:
+        conv_float32.convolve(x, w, bias, at, result)
     else:
         if chosen.algorithm is Algorithm.DIRECT_LAST:
             x = conv_depthwise.in_channels_last_memory(x)
@@ -88,6 +90,8 @@ def convolve_transposed(dy: np.ndarray, w: np.ndarray, at: Geometry, out: np.nda
         conv_columns.convolve_whole_transposed(dy, w, dx)
     elif chosen.algorithm is Algorithm.COLUMNS:
         conv_columns.convolve_transposed(dy, w, at, dx)
+    elif chosen.algorithm is Algorithm.IN_FLOAT32:
+        conv_float32.convolve_transposed(dy, w, at, dx)
     else:
         if chosen.merged > 1:
             w = conv_groups.spread(w, at.group, chosen.merged)

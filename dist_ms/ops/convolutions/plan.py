@@ -51,6 +51,9 @@ FEW_OUTPUTS, _LEAST_PER_FEW = 4, 48
 
 # Channels of a group from which on merging no longer gains, measured on AMX.
 _ENOUGH_PER_GROUP = 16
+# Products per number cast from which on float32 is quicker for channels with a kernel each; results, and places of the
+# kernel of a single channel without and with AMX tiles, and the most channels (measured with AMX and without).
+_LEAST_DEPTHWISE, _LEAST_DEPTHWISE_GRADIENT, _LEAST_WIDENED, _LEAST_IN_TILES, _FEWEST_CHANNELS = 12, 4, 1 << 15, 16, 4
 # Pixels of a window's side up to which oneDNN's 16-bit gradients of a depthwise weight are the quicker ones.
 _NARROW = 3
 
@@ -111,7 +114,7 @@ class Algorithm(Enum):
         WHOLE: a product of the arrays as they lie: one window covers an image.
         SIGNALS: as images of one row.
         VOLUMES: a kernel of ours, over volumes whose channels have a kernel each.
-        IN_FLOAT32: the float32 gradient, rounded.
+        IN_FLOAT32: in float32, rounded.
         DIRECT: oneDNN's; some groups may be taken as one.
         DIRECT_LAST: oneDNN's over channels-last memory, whatever memory the input has.
     """
@@ -163,6 +166,8 @@ def forward(at: Geometry, dtype: np.dtype, cpu: Capabilities, covered: bool = Fa
         return Plan(Algorithm.WHOLE)
     if suits_columns(at, dtype, cpu) or is_wide(at) or has_plain_product(at, dtype, cpu):
         return Plan(Algorithm.COLUMNS)
+    if suits_float32(at, dtype, cpu):
+        return Plan(Algorithm.IN_FLOAT32)
     if dtype == _F32 and at.is_depthwise(2):
         return Plan(Algorithm.DIRECT_LAST)
     return Plan(Algorithm.DIRECT, groups_at_once(at, dtype, cpu))
@@ -188,6 +193,8 @@ def input_gradient(at: Geometry, dtype: np.dtype, cpu: Capabilities) -> Plan:
     few = has_few_channels(at) and not suits_tiles(at, dtype, cpu)
     if covers_images(at, dtype, cpu) or suits_columns(at, dtype, cpu) or few or is_wide(at):
         return Plan(Algorithm.COLUMNS)
+    if suits_float32_gradient(at, dtype, cpu):
+        return Plan(Algorithm.IN_FLOAT32)
     return Plan(Algorithm.DIRECT, groups_at_once(at, dtype, cpu))
 
 
@@ -341,6 +348,44 @@ def suits_tiles(at: Geometry, dtype: np.dtype, cpu: Capabilities) -> bool:
     if steps > 1:
         by_tiles += _ROW_WITH_STRIDE * rows
     return by_tiles < y[0] * math.prod(y[2:]) * math.prod(at.w[1:]) + math.prod(at.x)
+
+
+def suits_float32(at: Geometry, dtype: np.dtype, cpu: Capabilities) -> bool:
+    """Whether a convolution in bfloat16 is made quicker in float32, as oneDNN's code for it is old.
+
+    So it is for channels with a kernel each, and for few channels: with AMX for one with a small or a dilated kernel.
+    """
+    if not _may_widen(dtype, cpu):
+        return False
+    if at.is_depthwise(2):
+        return math.prod(at.stride) == 1 and _products_per_number(at) >= _LEAST_DEPTHWISE
+    kernel = at.w[2:]
+    if at.group != 1 or kernel[-1] == 1 or math.prod(at.y) < _LEAST_WIDENED:
+        return False
+    if cpu.amx:
+        return at.x[1] == 1 and (math.prod(kernel) < _LEAST_IN_TILES or max(at.dilation) > 1)
+    return at.x[1] <= _FEWEST_CHANNELS
+
+
+def suits_float32_gradient(at: Geometry, dtype: np.dtype, cpu: Capabilities) -> bool:
+    """Whether the gradient of an input whose channels have a kernel each is made quicker in float32.
+
+    With a stride oneDNN takes each channel for a group as wide as a vector.
+    """
+    if not _may_widen(dtype, cpu) or not at.is_depthwise(2):
+        return False
+    return math.prod(at.stride) > 1 or _products_per_number(at) >= _LEAST_DEPTHWISE_GRADIENT
+
+
+def _may_widen(dtype: np.dtype, cpu: Capabilities) -> bool:
+    """Whether a type is bfloat16, and not computed in float32 anyhow."""
+    return dtype.itemsize == 2 and dtype != _F16 and cpu.bfloat16
+
+
+def _products_per_number(at: Geometry) -> float:
+    """How many products a number of the input or the result is worth."""
+    numbers = math.prod(at.x) + math.prod(at.y)
+    return math.prod(at.y) * math.prod(at.w[1:]) / numbers if numbers else 0.0
 
 
 def has_few_outputs(at: Geometry, dtype: np.dtype, cpu: Capabilities) -> bool:

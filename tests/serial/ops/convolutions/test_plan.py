@@ -73,6 +73,23 @@ FORWARD = [
     (images(3, 18, 9, 18, 3, 1, group=18), F32, PLAIN, "DIRECT_LAST"),
     (images(3, 18, 9, 18, 3, 1, group=18), BF16, NARROW, "DIRECT"),
     (images(3, 18, 9, 36, 3, 1, group=18), F32, PLAIN, "DIRECT"),  # two outputs per channel
+    (images(3, 18, 20, 18, 7, 3, group=18), BF16, NARROW, "IN_FLOAT32"),  # many products per number
+    (images(3, 18, 20, 18, 7, 3, group=18), BF16, AMX, "IN_FLOAT32"),
+    (images(3, 18, 20, 18, 7, 3, group=18), BF16, PLAIN, "DIRECT"),  # in float32 anyhow
+    (images(3, 18, 20, 18, 7, 3, group=18), F16, NARROW, "DIRECT"),
+    (images(3, 18, 20, 18, 9, 4, group=18, stride=2), BF16, AMX, "DIRECT"),
+    (images(3, 18, 9, 18, 5, group=18), BF16, AMX, "DIRECT"),
+    (images(32, 1, 32, 32, 3, 1), BF16, AMX, "IN_FLOAT32"),  # a single channel
+    (images(32, 1, 32, 32, 3, 1), BF16, NARROW, "IN_FLOAT32"),
+    (images(32, 1, 32, 32, 3, 1), BF16, PLAIN, "DIRECT"),
+    (images(32, 1, 32, 32, (9, 1)), BF16, NARROW, "DIRECT"),
+    (images(2, 1, 16, 32, 3, 1), BF16, AMX, "DIRECT"),  # little to do
+    (images(32, 1, 32, 32, 5, 2), BF16, AMX, "DIRECT"),  # a kernel that fills a tile
+    (images(32, 1, 32, 32, 5, 2), BF16, NARROW, "IN_FLOAT32"),
+    (images(32, 1, 32, 32, 5, 2, dilation=2), BF16, AMX, "IN_FLOAT32"),
+    (images(32, 4, 32, 32, 3, 1), BF16, AMX, "DIRECT"),
+    (images(32, 4, 32, 32, 3, 1), BF16, NARROW, "IN_FLOAT32"),
+    (images(32, 5, 32, 32, 3, 1), BF16, NARROW, "DIRECT"),
 ]
 INPUT_GRADIENT = [
     (WIDE, F32, PLAIN, "WINOGRAD"),
@@ -111,6 +128,12 @@ INPUT_GRADIENT = [
     (images(32, 64, 32, 1, 1), F32, PLAIN, "DIRECT"),
     (images(3, 18, 40, 18, 9, 4, group=18, rank=1), F32, PLAIN, "SIGNALS"),
     (images(3, 18, 6, 18, 3, 1, group=18, rank=3), F32, PLAIN, "DIRECT"),
+    (images(3, 18, 9, 18, 3, 1, group=18), BF16, AMX, "IN_FLOAT32"),
+    (images(3, 18, 9, 18, 3, 1, group=18), BF16, PLAIN, "DIRECT"),
+    (images(3, 18, 9, 18, 3, 1, group=18), F32, AMX, "DIRECT"),
+    (images(3, 18, 9, 18, 3, group=18), BF16, AMX, "DIRECT"),  # few products per number
+    (images(3, 18, 9, 18, 3, group=18, stride=2), BF16, AMX, "IN_FLOAT32"),
+    (images(3, 18, 9, 36, 3, 1, group=18), BF16, AMX, "DIRECT"),
 ]
 WEIGHT_GRADIENT = [
     (WIDE, F32, PLAIN, "WINOGRAD"),
