@@ -22,6 +22,9 @@ ROWS, COLUMNS, APART = Order.ROWS, Order.COLUMNS, Order.APART
         (4, 4, 4, (2, 0), BF16, AMX, ROWS, False, "NONE"),
         (1, 512, 128, (), F32, AMX, ROWS, False, "VECTOR"),
         (512, 1, 128, (), BF16, PLAIN, ROWS, True, "VECTOR"),
+        (512, 1, 128, (), BF16, AMX, ROWS, True, "ONEDNN"),
+        (512, 1, 128, (), BF16, AMX, COLUMNS, True, "VECTOR"),
+        (512, 1, 128, (), F16, AMX, ROWS, True, "VECTOR"),
         (1024, 1, 64, (), F32, PLAIN, ROWS, False, "ONEDNN"),  # a short vector
         (1024, 1, 64, (), F32, PLAIN, COLUMNS, False, "VECTOR"),
         (512, 1, 128, (), F32, PLAIN, APART, False, "ONEDNN"),
