@@ -15,6 +15,7 @@ from dist_ms.ops.arguments import tensor
 from dist_ms.ops.convolutions.geometry import check_data_format
 from dist_ms.ops.kernels import column_sum
 from dist_ms.ops.layout import converted
+from dist_ms.ops.pointwise import apply
 from dist_ms.ops.primitive import Primitive, quiet
 from dist_ms.ops.shaping import expanding, reshaping
 
@@ -24,6 +25,8 @@ _BF16, _F16 = np.dtype(ml_dtypes.bfloat16), np.dtype(np.float16)
 _F32, _F64 = np.dtype(np.float32), np.dtype(np.float64)
 # Elements from which on a second thread pays.
 _LARGE = 32768
+# Elements of a row that a vector is repeated to at most; fewer are added to at once.
+_ROW = 4096
 
 
 class BiasAdd(Primitive):
@@ -52,10 +55,27 @@ class BiasAdd(Primitive):
                 f"For '{self.name}', 'bias' must have the dtype {from_numpy(input_x.dtype)} of 'input_x', "
                 f"but got {from_numpy(bias.dtype)}; cast it first."
             )
-        return np.add(input_x, bias.reshape(-1, *(1,) * (input_x.ndim - 2)))
+        return with_row(input_x, bias)
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
         return dout, channel_sum(dout) if wanted(inputs[1]) else None
+
+
+def with_row(x: np.ndarray, bias: np.ndarray) -> np.ndarray:
+    """The sums of x (N, C, ...) and a vector (C,) along its channels.
+
+    Where the channels are neighbours in memory, a row that repeats the vector is added to several pixels at once.
+    """
+    lines = x.transpose(0, *range(2, x.ndim), 1)
+    if x.ndim == 2 or x.size < _ROW or not lines.flags.c_contiguous:
+        return apply(np.add, x, bias.reshape(-1, *(1,) * (x.ndim - 2)))
+    repeats = 1
+    for count in reversed(lines.shape[:-1]):
+        if repeats * count * bias.size > _ROW:
+            break
+        repeats *= count
+    sums = apply(np.add, lines.reshape(-1, repeats * bias.size), np.tile(bias, repeats))
+    return np.moveaxis(sums.reshape(lines.shape), -1, 1)
 
 
 def row_sum(x: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
