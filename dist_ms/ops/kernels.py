@@ -24,7 +24,6 @@ if TYPE_CHECKING:
         depthwise,
         dnnl,
         dropout,
-        elimination,
         embedding,
         extreme_places,
         few_rows,

@@ -49,12 +49,11 @@ def test_factors(shape, dtype):
     "shape", [(1, 1), (3, 3), (30, 30), (2, 3, 40, 40), (0, 30, 30), (0, 0), (3, 0, 0), (600, 600)]
 )
 @pytest.mark.parametrize("dtype", ["f", "d", "F", "D"])
-def test_determinants(shape, dtype):
+def test_log_determinants(shape, dtype):
     for a in matrices(shape, dtype):
         a = a / np.array(max(shape[-1], 1) ** 0.5).astype(dtype)
         for found, wanted in zip(lapack.log_determinant(a), np.linalg.slogdet(a)):
             close(found, wanted, 1e-3 if dtype in "fF" else 1e-10)
-        close(lapack.determinant(a), np.asarray(np.linalg.det(a)), 1e-3 if dtype in "fF" else 1e-10)
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (5, 3), (70, 64), (0, 2), (3, 0), (2, 4, 3)])
