@@ -130,7 +130,7 @@ class MatrixDeterminant(Primitive):
 
     @quiet
     def forward(self, input: np.ndarray) -> np.ndarray:
-        return np.asarray(np.linalg.det(square_matrices(self.name, input))).astype(input.dtype, copy=False)
+        return lapack.determinant(square_matrices(self.name, input)).astype(input.dtype, copy=False)
 
     def gradient(self, inputs: tuple, output: Tensor, dout: Tensor) -> Tensor:
         weight = expand_dims(expand_dims(mul(dout, output), -1), -1)

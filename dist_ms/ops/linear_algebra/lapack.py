@@ -107,14 +107,21 @@ def _log_determinant(a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     diagonal = factors.diagonal()
     sizes = np.abs(diagonal)
     signs = np.divide(diagonal, sizes, out=np.zeros_like(diagonal), where=sizes > 0)
-    swaps = np.count_nonzero(pivots != np.arange(len(pivots)))
-    return np.multiply(signs.prod(), (-1) ** swaps, dtype=a.dtype), np.log(sizes).sum()
+    sign = signs.prod()
+    odd = np.count_nonzero(pivots != np.arange(len(pivots))) % 2
+    return -sign if odd else sign, np.log(sizes).sum()
 
 
 def log_determinant(a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The signs and the logs of the absolute values of the determinants of square matrices."""
     sign, log = _each(_log_determinant, np.linalg.slogdet, a)
     return np.asarray(sign), np.asarray(log)
+
+
+def determinant(a: np.ndarray) -> np.ndarray:
+    """The determinants of square matrices."""
+    sign, log = log_determinant(a)
+    return np.asarray(sign * np.exp(log), a.dtype)
 
 
 def solve(a: np.ndarray, b: np.ndarray) -> np.ndarray:

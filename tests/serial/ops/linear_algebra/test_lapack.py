@@ -49,11 +49,21 @@ def test_factors(shape, dtype):
     "shape", [(1, 1), (3, 3), (30, 30), (2, 3, 40, 40), (0, 30, 30), (0, 0), (3, 0, 0), (600, 600)]
 )
 @pytest.mark.parametrize("dtype", ["f", "d", "F", "D"])
-def test_log_determinants(shape, dtype):
+def test_determinants(shape, dtype):
     for a in matrices(shape, dtype):
         a = a / np.array(max(shape[-1], 1) ** 0.5).astype(dtype)
         for found, wanted in zip(lapack.log_determinant(a), np.linalg.slogdet(a)):
             close(found, wanted, 1e-3 if dtype in "fF" else 1e-10)
+        close(lapack.determinant(a), np.asarray(np.linalg.det(a)), 1e-3 if dtype in "fF" else 1e-10)
+
+
+@pytest.mark.parametrize("side", [2, 70])
+def test_determinants_of_no_and_of_exchanged_rows(side):
+    swapped = np.eye(side, dtype=np.float32)[[1, 0, *range(2, side)]]
+    assert lapack.determinant(swapped) == -1 and lapack.log_determinant(swapped) == (-1, 0)
+    with np.errstate(divide="ignore"):
+        singular = np.ones((side, side))
+        assert lapack.determinant(singular) == 0 and lapack.log_determinant(singular) == (0, -np.inf)
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (5, 3), (70, 64), (0, 2), (3, 0), (2, 4, 3)])
