@@ -7,7 +7,7 @@ Many sums run side by side, as vectors, each in one order: a few numbers in thei
 cimport numpy as cnp
 from cython cimport floating
 from cython.parallel cimport prange
-from libc.math cimport sqrt, sqrtf
+from libc.math cimport fabs, fabsf, sqrt, sqrtf
 
 from arrays cimport check, real_type
 from blocks cimport PARALLEL_FROM, block_count
@@ -19,13 +19,20 @@ cdef enum:
     STRIP = 64
     HALF = 32
     VECTOR = 16
-    # Numbers that are added in their own type before the sum goes on in float64.
-    PART = 16
+    # Numbers that are added in their own type before the sum goes on in float64, which costs as much as four of them.
+    PART = 32
 
 
 cdef inline Py_ssize_t next_width(Py_ssize_t rest) noexcept nogil:
     """How many of the sums that are left run side by side next."""
     return STRIP if rest >= STRIP else HALF if rest >= HALF else VECTOR if rest >= VECTOR else rest
+
+
+cdef inline floating magnitude(floating d) noexcept nogil:
+    if floating is float:
+        return fabsf(d)
+    else:
+        return fabs(d)
 
 
 cdef inline void add_parts(
@@ -46,7 +53,7 @@ cdef inline void add_parts(
         else:
             for column in range(width):
                 d = x[k] - y[k * n + column]
-                parts[column] += -d if d < 0 else d
+                parts[column] += magnitude(d)
     for column in range(width):
         sums[column] += parts[column]
 

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         histogram,
         index_along,
         interleave,
+        kronecker,
         label_likelihood,
         layer_norm,
         masked,

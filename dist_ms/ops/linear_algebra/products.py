@@ -17,6 +17,8 @@ from dist_ms.ops.elementwise.arithmetic import add, mul, sub
 from dist_ms.ops.elementwise.division import true_divide
 from dist_ms.ops.elementwise.fused import divide_add, interpolation, multiply_add
 from dist_ms.ops.formula_gradient import formula_gradient
+from dist_ms.ops.kernels import kronecker
+from dist_ms.ops.layout import contiguous
 from dist_ms.ops.linear_algebra.matmul import matmul
 from dist_ms.ops.primitive import Primitive
 from dist_ms.ops.shaping.reshaping import reshape
@@ -236,11 +238,19 @@ def kron(input: Tensor, other: Tensor) -> Tensor:
     return _kron(tensor(input, "input", "kron"), tensor(other, "other", "kron"))
 
 
+# The length of a row from which on it is a loop of its own.
+_LONG = 16
+
+
 class _Kron(Primitive):
     """The Kronecker product of two tensors."""
 
     def forward(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         wide, tall, shape = _kron_shapes(x.shape, y.shape)
+        if x.ndim == y.ndim == 2 and x.dtype == y.dtype and x.dtype.char in "fd" and y.shape[1] >= _LONG:
+            out = np.empty((len(x), len(y), x.shape[1], y.shape[1]), x.dtype)
+            kronecker.product(contiguous(x), contiguous(y), out)
+            return out.reshape(shape)
         return mul.forward(x.reshape(wide), y.reshape(tall)).reshape(shape)
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
