@@ -6,7 +6,7 @@ Numbers are moved and change their signs: those of 16 bits, bfloat16 or float16,
 
 cimport numpy as cnp
 from cython.parallel cimport prange
-from libc.stdint cimport int64_t, uint16_t
+from libc.stdint cimport int32_t, int64_t, uint16_t
 from libc.string cimport memset
 
 from arrays cimport check, check_indices, check_vector, index_at
@@ -25,11 +25,25 @@ ctypedef fused stored:
     uint16_t
 
 
+ctypedef fused whole:
+    int32_t
+    int64_t
+
+
 cdef inline stored negative(stored x) noexcept nogil:
     if stored is uint16_t:
         return x ^ SIGN
     else:
         return -x
+
+
+cdef bint are_right(const whole *labels, Py_ssize_t rows, Py_ssize_t columns, int64_t ignored) noexcept nogil:
+    """Tell whether each label is a column or ignored: without a branch in the loop, which then is one of vectors."""
+    cdef Py_ssize_t row
+    cdef int wrong = 0
+    for row in range(rows):
+        wrong |= ((labels[row] < 0) | (labels[row] >= columns)) & (labels[row] != ignored)
+    return not wrong
 
 
 cdef Py_ssize_t first_outside(
@@ -38,6 +52,11 @@ cdef Py_ssize_t first_outside(
     """Return the first row whose label is no column and not ignored, -1 if there is none."""
     cdef Py_ssize_t row
     cdef int64_t label
+    if item == sizeof(int32_t):
+        if are_right(<const int32_t *> labels, rows, columns, ignored):
+            return -1
+    elif are_right(<const int64_t *> labels, rows, columns, ignored):
+        return -1
     for row in range(rows):
         label = index_at(labels, item, row)
         if (label < 0 or label >= columns) and label != ignored:

@@ -12,11 +12,12 @@ from dist_ms.common import dtype as mstype
 from dist_ms.common.checks import check_string, complaint
 from dist_ms.common.error_classes import bools, raises, scalars
 from dist_ms.common.tensor import Tensor
-from dist_ms.ops import arguments
+from dist_ms.ops import arguments, pointwise
 from dist_ms.ops.activations.smooth_activation import Softplus
 from dist_ms.ops.arguments import not_of, one_dtype
 from dist_ms.ops.broadcasting import promote_types
 from dist_ms.ops.creating.casting import cast_array
+from dist_ms.ops.layout import converted, working_type
 from dist_ms.ops.losses.differences import absolute_difference, smooth_l1
 from dist_ms.ops.primitive import Primitive, numpy_dtype, quiet
 
@@ -209,9 +210,15 @@ class LogLoss(Primitive):
 
     @quiet
     def forward(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-        wide = x.astype(np.float64, copy=False)
-        log, other = np.log(np.maximum(wide, 1e-12)), np.log(np.maximum(1 - wide, 1e-12))
-        return (-(y * log + (1 - y) * other)).astype(x.dtype)
+        wide = working_type(x.dtype)
+        x, y, kind = converted(x, wide), converted(y, wide), x.dtype
+        least = np.asarray(1e-12, wide)
+        log = pointwise.log(pointwise.apply(np.maximum, x, least))
+        other = pointwise.of_numpy(np.log1p, pointwise.apply(np.negative, x))  # 1 - x would lose a small x
+        other = pointwise.apply(np.maximum, other, np.asarray(np.log(least)))
+        loss = pointwise.apply(np.multiply, y, log)
+        rest = pointwise.apply(np.multiply, pointwise.apply(np.subtract, y, np.ones((), wide)), other)
+        return converted(pointwise.apply(np.subtract, rest, loss), kind)
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
         x, y = inputs
@@ -254,7 +261,8 @@ def binary_cross_entropy(
     check_pair(owner, logits, labels, reduction, "logits", "labels")
     check_same_shape(owner, logits, labels, "logits", "labels")
     x = arguments.floating(logits.array(), "logits", owner, complex_too=False)
-    if x.size and not (x.min() >= 0 and x.max() <= 1):
+    found = converted(x, working_type(x.dtype))
+    if x.size and not (found.min() >= 0 and found.max() <= 1):
         raise RuntimeError(
             f"For '{owner}', 'logits' must be in [0, 1], but got values from {x.min()} to {x.max()}; "
             "apply a sigmoid, or use binary_cross_entropy_with_logits."

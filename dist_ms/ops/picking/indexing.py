@@ -80,6 +80,17 @@ def _corner(index: Any, shape: tuple) -> list[int] | None:
     return starts
 
 
+def _row_step(index: Any, shape: tuple) -> tuple[int, int] | None:
+    """The first row and the step of a slice that takes one of each so many rows of an array, or None."""
+    part = index[0] if type(index) is tuple and len(index) == 1 else index
+    if type(part) is not slice or len(shape) < 2 or 0 in shape:
+        return None
+    start, stop, step = part.indices(shape[0])
+    if step < 2 or shape[0] % step or start >= step or stop <= shape[0] - step + start:
+        return None
+    return start, step
+
+
 class PutBack(Primitive):
     """Zeros of a shape with values added at a NumPy index: the gradient of reading.
 
@@ -98,6 +109,13 @@ class PutBack(Primitive):
         if starts is not None:
             whole = (*starts, *(0,) * (len(self.shape) - len(starts)))
             return surrounded(values, whole, self.shape, np.zeros((), values.dtype))
+        step = _row_step(self.index, self.shape)
+        if step is not None:
+            start, length = step
+            spread = values.reshape(len(values), 1, *self.shape[1:])
+            shape = (len(values), length, *self.shape[1:])
+            zero = np.zeros((), values.dtype)
+            return surrounded(spread, (0, start, *(0,) * (len(shape) - 2)), shape, zero).reshape(self.shape)
         out = np.zeros(self.shape, values.dtype)
         add_at(out, self.index, values)
         return out

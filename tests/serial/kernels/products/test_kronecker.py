@@ -7,7 +7,14 @@ import dist_ms as ms
 from dist_ms._ext import kronecker
 from tests.serial.kernels.calls import DTYPES, call, random
 
-SHAPES = (((1, 1), (1, 1)), ((2, 3), (5, 7)), ((2, 2), (128, 128)), ((40, 1), (3, 33)), ((0, 2), (3, 4)), ((2, 2), (3, 0)))
+SHAPES = (
+    ((1, 1), (1, 1)),
+    ((2, 3), (5, 7)),
+    ((2, 2), (128, 128)),
+    ((40, 1), (3, 33)),
+    ((0, 2), (3, 4)),
+    ((2, 2), (3, 0)),
+)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+import dist_ms as ms
 from dist_ms import grad, ops
 from dist_ms.common.tensor import Tensor
 from tests.gradcheck import check_gradient
@@ -82,6 +83,26 @@ def test_weights():
 def test_broadcasting_and_mixed_types():
     assert ops.mse_loss(tensor(X), tensor(Y[0])).asnumpy() == pytest.approx(((X - Y[0]) ** 2).mean(), rel=1e-5)
     assert ops.mse_loss(tensor(X), Tensor(Y)).asnumpy().dtype == np.float64
+
+
+@pytest.mark.parametrize(
+    "dtype, tolerance", [("float64", 1e-13), ("float32", 4e-7), ("float16", 1e-3), ("bfloat16", 8e-3)]
+)
+def test_binary_cross_entropy_of_any_size(dtype, tolerance):
+    """Probabilities next to 0 and to 1: relatively right, too."""
+    rng = np.random.default_rng(5)
+    kind = getattr(ms, dtype)
+    x = Tensor(np.concatenate([10.0 ** rng.uniform(-12, 0, 2000), 1 - 10.0 ** rng.uniform(-8, 0, 2000)])).astype(kind)
+    y = Tensor(rng.choice([0, 1, 0.25], 4000)).astype(kind)
+    p, q = (t.astype(ms.float64).asnumpy() for t in (x, y))
+    low = np.log(1e-12)
+    with np.errstate(divide="ignore"):
+        wanted = -(q * np.maximum(np.log(p), low) + (1 - q) * np.maximum(np.log1p(-p), low))
+    found = ops.binary_cross_entropy(x, y, reduction="none")
+    assert found.dtype == kind
+    np.testing.assert_allclose(
+        found.astype(ms.float64).asnumpy(), wanted, rtol=tolerance, atol=1e-7 if dtype == "float16" else 0
+    )
 
 
 def test_edges():

@@ -106,6 +106,39 @@ def test_gradients_of_writing(index):
         check_gradient(write, C, value.reshape(-1)[:1] / 50)
 
 
+@pytest.mark.parametrize("dtype", [ms.float32, ms.bfloat16, ms.float64, ms.complex64])
+@pytest.mark.parametrize(
+    "index",
+    [
+        slice(5, 500),
+        (slice(None), slice(3, -2)),
+        (slice(1, 99), slice(7)),
+        (slice(40, 90), ..., slice(1, 2)),
+        slice(100, 100),
+        slice(None, None, 2),
+        slice(1, None, 4),
+        (slice(3, 100, 4),),
+        slice(0, 98, 4),
+        slice(4, None, 4),
+        slice(1, None, 3),
+        slice(None, None, -2),
+        (slice(None), slice(None, None, 2)),
+    ],
+)
+def test_gradients_of_slices_of_large_tensors(index, dtype):
+    """Zeros around what was read, or between its rows; in memory of any order."""
+    rng = np.random.default_rng(1)
+    whole = np.arange(100 * 60 * 3).reshape(100, 60, 3)
+    dy = rng.integers(-9, 9, whole[index].shape).astype(np.float32)
+    wanted = np.zeros(whole.shape, np.float32)
+    wanted[index] = dy
+    for given in (dy, np.asfortranarray(dy)):
+        x, seed = ms.ops.zeros(whole.shape, dtype), ms.Tensor(given).astype(dtype)
+        (found,) = ms.vjp(lambda x: x[index], x)[1](seed)
+        assert found.dtype == dtype
+        np.testing.assert_array_equal(found.asnumpy().astype(np.complex64), wanted)
+
+
 def test_lists_of_lists_are_a_tuple_as_in_mindspore():
     equal(ms.Tensor(C)[[[0, 1], [1, 0]]], C[[0, 1], [1, 0]])
     equal(ms.Tensor(C)[ms.Tensor(0) : ms.Tensor(1)], C[0:1])
