@@ -19,7 +19,7 @@ from dist_ms.ops.scratch import scratch
 _F16, _F32 = np.dtype(np.float16), np.dtype(np.float32)
 _WORDS = {2: np.dtype(np.uint16), 4: np.dtype(np.uint32)}
 # Numbers of columns that are made at a time where channels are few, so that they stay in the cache.
-_IN_CACHE = 1 << 19
+_IN_CACHE = 1 << 18
 # Sides of a matrix, the shorter and the longer one, from which on its tiles are turned sooner than lines (1.3 to 5 x).
 _LEAST_TURNED, _LEAST_LONG = 16, 32
 
