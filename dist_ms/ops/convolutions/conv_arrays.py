@@ -57,6 +57,8 @@ def convolve(
         conv_columns.convolve_whole(x, w, bias, result)
     elif chosen.algorithm is Algorithm.COLUMNS:
         conv_columns.convolve(x, w, bias, at, result)
+    elif chosen.algorithm is Algorithm.ROWS:
+        conv_columns.convolve_rows(x, w, bias, at, result)
     elif chosen.algorithm is Algorithm.IN_FLOAT32:
         conv_float32.convolve(x, w, bias, at, result)
     else:

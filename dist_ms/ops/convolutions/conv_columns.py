@@ -11,7 +11,7 @@ import math
 import numpy as np
 
 from dist_ms.ops.convolutions.plan import FEW_CHANNELS, Geometry
-from dist_ms.ops.kernels import cast, columns, interleave
+from dist_ms.ops.kernels import cast, columns, dnnl, interleave
 from dist_ms.ops.layout import contiguous, copy_into
 from dist_ms.ops.linear_algebra.matrix_product import multiply
 from dist_ms.ops.scratch import scratch
@@ -51,6 +51,25 @@ def convolve(
         multiply(_in_kernels_order(rows, w), contiguous(w).reshape(len(w), -1).T, bias, result)
     else:
         multiply(rows, _kernels(w).T, bias, result)
+
+
+def convolve_rows(x: np.ndarray, w: np.ndarray, bias: np.ndarray | None, at: Geometry, out: np.ndarray) -> None:
+    """Write the convolution of images without a stride downwards into `out`, as one of signals of windows' rows.
+
+    Windows below each other are then pixels beside each other, so a tile is as full as there are pixels in an image.
+    """
+    outputs, channels, height, width = w.shape
+    count, _, rows, row = out.shape
+    (above, _), (left, _) = at.padding
+    shape = count, rows + (height - 1) * at.dilation[0], row, 1, width, channels
+    pieces = scratch.array("inputs", x.dtype, *shape)
+    columns.unfold(contiguous(_images(x)), pieces, (1, at.stride[1]), (above, left), (1, at.dilation[1]))
+    signals = pieces.reshape(count, -1, width * channels).transpose(0, 2, 1)
+    kernels = scratch.array("kernels", w.dtype, outputs, width, channels, height)
+    copy_into(w.transpose(0, 3, 1, 2), kernels)
+    result = _images(out).reshape(count, -1, outputs).transpose(0, 2, 1)
+    turned = kernels.reshape(outputs, -1, height)
+    dnnl.conv_forward(signals, turned, bias, result, (1,), ((0, 0),), (at.dilation[0] * row,), 1)
 
 
 def convolve_transposed(dy: np.ndarray, w: np.ndarray, at: Geometry, dx: np.ndarray) -> None:

@@ -51,6 +51,8 @@ FEW_OUTPUTS, _LEAST_PER_FEW = 4, 48
 
 # Channels of a group from which on merging no longer gains, measured on AMX.
 _ENOUGH_PER_GROUP = 16
+# Channels, sides of the windows and pixels for which rows of windows as channels are quicker (1.3 x).
+_FEWEST_IN_ROWS, _MOST_IN_ROWS, _LEAST_ROW, _LEAST_ROW_PIXELS = 5, 10, 9, 1 << 10
 # Products per number cast from which on float32 is quicker for channels with a kernel each; results, and places of the
 # kernel of a single channel without and with AMX tiles, and the most channels (measured with AMX and without).
 _LEAST_DEPTHWISE, _LEAST_DEPTHWISE_GRADIENT, _LEAST_WIDENED, _LEAST_IN_TILES, _FEWEST_CHANNELS = 12, 4, 1 << 15, 16, 4
@@ -114,6 +116,7 @@ class Algorithm(Enum):
         WHOLE: a product of the arrays as they lie: one window covers an image.
         SIGNALS: as images of one row.
         VOLUMES: a kernel of ours, over volumes whose channels have a kernel each.
+        ROWS: oneDNN's over signals, whose channels are the rows of the windows.
         IN_FLOAT32: in float32, rounded.
         DIRECT: oneDNN's; some groups may be taken as one.
         DIRECT_LAST: oneDNN's over channels-last memory, whatever memory the input has.
@@ -126,6 +129,7 @@ class Algorithm(Enum):
     WHOLE = auto()
     SIGNALS = auto()
     VOLUMES = auto()
+    ROWS = auto()
     IN_FLOAT32 = auto()
     DIRECT = auto()
     DIRECT_LAST = auto()
@@ -166,6 +170,8 @@ def forward(at: Geometry, dtype: np.dtype, cpu: Capabilities, covered: bool = Fa
         return Plan(Algorithm.WHOLE)
     if suits_columns(at, dtype, cpu) or is_wide(at) or has_plain_product(at, dtype, cpu):
         return Plan(Algorithm.COLUMNS)
+    if suits_rows(at, dtype, cpu):
+        return Plan(Algorithm.ROWS)
     if suits_float32(at, dtype, cpu):
         return Plan(Algorithm.IN_FLOAT32)
     if dtype == _F32 and at.is_depthwise(2):
@@ -348,6 +354,22 @@ def suits_tiles(at: Geometry, dtype: np.dtype, cpu: Capabilities) -> bool:
     if steps > 1:
         by_tiles += _ROW_WITH_STRIDE * rows
     return by_tiles < y[0] * math.prod(y[2:]) * math.prod(at.w[1:]) + math.prod(at.x)
+
+
+def suits_rows(at: Geometry, dtype: np.dtype, cpu: Capabilities) -> bool:
+    """Whether AMX tiles of bfloat16 are fuller with a window's row as a pixel's channels: few ones, large windows."""
+    y, w = at.y, at.w
+    if not _may_widen(dtype, cpu) or not cpu.amx or len(w) != 4 or at.group != 1 or at.stride[0] != 1:
+        return False
+    rows = y[0] * (y[2] + w[2] - 1) * y[3]
+    return (
+        _FEWEST_IN_ROWS <= w[1] <= _MOST_IN_ROWS
+        and min(w[2:]) >= _LEAST_ROW
+        and w[0] >= _TILE_OUTPUTS
+        and at.dilation == (1, 1)
+        and y[0] * y[2] * y[3] >= _LEAST_ROW_PIXELS
+        and rows * w[1] * w[3] <= _MOST_COLUMNS
+    )
 
 
 def suits_float32(at: Geometry, dtype: np.dtype, cpu: Capabilities) -> bool:

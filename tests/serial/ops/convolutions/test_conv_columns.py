@@ -105,6 +105,33 @@ def test_few_channels_in_tiles(x_shape, w_shape, stride, padding, dilation, layo
     check_forward_and_gradients(at, layout, dtype)
 
 
+# Rows of windows as channels.
+ROWS_CASES = [
+    ((4, 8, 30, 31), (32, 8, 12, 9), (1, 1), ((0, 0), (0, 0)), (1, 1)),
+    ((3, 5, 19, 40), (33, 5, 9, 10), (1, 2), ((4, 3), (5, 0)), (1, 1)),
+    ((2, 3, 20, 25), (7, 3, 4, 5), (1, 3), ((1, 6), (0, 2)), (3, 2)),
+    ((1, 1, 5, 6), (2, 1, 5, 1), (1, 1), ((0, 0), (0, 0)), (1, 1)),
+]
+
+
+@pytest.mark.parametrize("with_bias", (False, True))
+@pytest.mark.parametrize("dtypes", ((F32, F32), (BF16, BF16), (BF16, F32)), ids=str)
+@pytest.mark.parametrize("layout", (channels_last, np.ascontiguousarray))
+@pytest.mark.parametrize("x_shape, w_shape, stride, padding, dilation", ROWS_CASES)
+def test_rows_of_windows_as_channels(x_shape, w_shape, stride, padding, dilation, layout, dtypes, with_bias):
+    at = Geometry(x_shape, w_shape, stride, padding, dilation)
+    rng = np.random.default_rng(0)
+    x, w = (layout(rng.standard_normal(shape)).astype(dtypes[0]) for shape in (at.x, at.w))
+    bias = rng.standard_normal(at.w[0]).astype(dtypes[1]) if with_bias else None
+    out = channels_last(np.full(at.y, np.nan)).astype(dtypes[1])
+    conv_columns.convolve_rows(x, w, bias, at, out)
+    wide = None if bias is None else bias.astype(np.float64)
+    wanted = conv_arrays.convolve(x.astype(np.float64), w.astype(np.float64), wide, at)
+    np.testing.assert_allclose(
+        out.astype(np.float64), wanted, rtol=max(1e-5, ROUNDING[dtypes[1]]), atol=1e-5 * abs(wanted).max()
+    )
+
+
 def check_forward_and_gradients(at, layout, dtype):
     rng = np.random.default_rng(0)
     x_shape, w_shape, y_shape = at.x, at.w, at.y

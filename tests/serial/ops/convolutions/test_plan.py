@@ -73,6 +73,18 @@ FORWARD = [
     (images(3, 18, 9, 18, 3, 1, group=18), F32, PLAIN, "DIRECT_LAST"),
     (images(3, 18, 9, 18, 3, 1, group=18), BF16, NARROW, "DIRECT"),
     (images(3, 18, 9, 36, 3, 1, group=18), F32, PLAIN, "DIRECT"),  # two outputs per channel
+    (images(4, 8, 40, 32, 20), BF16, AMX, "ROWS"),
+    (images(4, 8, 40, 32, 20), BF16, NARROW, "DIRECT"),
+    (images(4, 8, 40, 32, 20), F32, AMX, "DIRECT"),
+    (images(4, 11, 40, 32, 20), BF16, AMX, "DIRECT"),  # channels that fill a tile
+    (images(4, 4, 40, 32, 20), BF16, AMX, "DIRECT"),
+    (images(4, 8, 40, 24, 20), BF16, AMX, "DIRECT"),  # few outputs
+    (images(4, 8, 40, 32, 8), BF16, AMX, "DIRECT"),  # small windows
+    (images(4, 8, 40, 32, 9, stride=2), BF16, AMX, "DIRECT"),
+    (images(4, 8, 60, 32, 20, dilation=2), BF16, AMX, "DIRECT"),
+    (images(1, 8, 40, 32, 20), BF16, AMX, "DIRECT"),  # few pixels
+    (images(4, 16, 40, 64, 20, group=2), BF16, AMX, "DIRECT"),
+    (images(64, 8, 80, 32, 9), BF16, AMX, "DIRECT"),  # 50 MB of rows
     (images(3, 18, 20, 18, 7, 3, group=18), BF16, NARROW, "IN_FLOAT32"),  # many products per number
     (images(3, 18, 20, 18, 7, 3, group=18), BF16, AMX, "IN_FLOAT32"),
     (images(3, 18, 20, 18, 7, 3, group=18), BF16, PLAIN, "DIRECT"),  # in float32 anyhow
