@@ -62,6 +62,16 @@ def test_narrow_rows_are_added_in_float32(dtype, rows, columns, number):
     threads.set_num_threads(before)
 
 
+@pytest.mark.parametrize("columns", range(140))
+def test_rows_of_any_length(columns):
+    rng = np.random.default_rng(columns)
+    table, ids = rng.integers(0, 256, (9, columns)).astype(np.uint8), rng.integers(0, 9, 7)
+    room = np.full(7 * columns + 2, 99, np.uint8)
+    embedding.gather(table, ids, room[1:-1].reshape(7, columns))
+    np.testing.assert_array_equal(room[1:-1].reshape(7, columns), table[ids])
+    assert room[0] == room[-1] == 99
+
+
 def test_an_id_out_of_range_is_named_and_nothing_is_written():
     table, out = np.zeros((4, 3), np.float32), np.full((2, 3), 5, np.float32)
     for wrong in (4, -1, 2**40):

@@ -119,6 +119,7 @@ def test_gradients_of_writing(index):
         slice(1, None, 4),
         (slice(3, 100, 4),),
         slice(0, 98, 4),
+        slice(0, 96, 4),
         slice(4, None, 4),
         slice(1, None, 3),
         slice(None, None, -2),
