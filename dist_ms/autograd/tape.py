@@ -52,6 +52,7 @@ __all__ = [
     "stop_gradient",
     "tensor_at",
     "tied",
+    "unseen",
     "wanted",
 ]
 
@@ -97,6 +98,17 @@ class Watch(Tape):
             self.found[id(x)] = x, saved
             if type(x) is not Tensor:
                 self.of.kept.append(saved)
+
+
+def unseen() -> bool:
+    """Whether nothing records or watches operations: a gradient may be made of arrays, without them.
+
+    Examples:
+        >>> from dist_ms.autograd.tape import unseen
+        >>> unseen()
+        True
+    """
+    return recording.tape is None and recording.observer is None
 
 
 class as_given:

@@ -11,7 +11,7 @@ from dist_ms import ops
 from dist_ms._ext.layout import are_layer
 from dist_ms._ext.tape import wanted
 from dist_ms.autograd.places import taken
-from dist_ms.autograd.tape import apply
+from dist_ms.autograd.tape import apply, unseen
 from dist_ms.common.dtype import from_numpy
 from dist_ms.common.error_classes import reads_of_none
 from dist_ms.common.tensor import Tensor, wrap
@@ -81,6 +81,8 @@ class Dense(Primitive):
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
         x, weight = inputs[:2]
+        if unseen() and dout.array().dtype == weight.array().dtype:
+            return self._of_arrays(inputs, dout.array())
         dx = _dense(dout, transposing.transpose(weight, (1, 0))) if wanted(x) else None
         dw = db = None
         bias = inputs[2] if len(inputs) > 2 else None
@@ -89,14 +91,25 @@ class Dense(Primitive):
             rows = reshaping.reshape(dout, (math.prod(x.shape[:-1]), columns))
             if wanted(weight):
                 matrix = reshaping.reshape(x, (rows.shape[0], length))
-                there = taken(weight, dout.array().dtype)
-                if there is None:
-                    dw = _dense(transposing.transpose(rows, (1, 0)), transposing.transpose(matrix, (1, 0)))
-                else:
-                    dw = wrap(product(rows.array().T, matrix.array(), there))
+                dw = _dense(transposing.transpose(rows, (1, 0)), transposing.transpose(matrix, (1, 0)))
             if wanted(bias):
-                there = taken(bias, dout.array().dtype)
-                db = channel_sum(rows) if there is None else wrap(row_sum(rows.array(), there))
+                db = channel_sum(rows)
+        return (dx, dw) if len(inputs) == 2 else (dx, dw, db)
+
+    def _of_arrays(self, inputs: tuple, dout: np.ndarray) -> tuple:
+        """The gradients without operations, those of the weights where they are wanted."""
+        x, weight = inputs[:2]
+        bias = inputs[2] if len(inputs) > 2 else None
+        count, (columns, length) = math.prod(x.shape[:-1]), weight.shape
+        rows = dout.reshape(count, columns)
+        dx = wrap(self.forward(dout, weight.array().T)) if wanted(x) else None
+        dw = db = None
+        if wanted(weight):
+            matrix = x.array().reshape(count, length)
+            there = taken(weight, dout.dtype)
+            dw = wrap(self.forward(rows.T, matrix.T) if there is None else product(rows.T, matrix, there))
+        if wanted(bias):
+            db = wrap(row_sum(rows, taken(bias, dout.dtype)))
         return (dx, dw) if len(inputs) == 2 else (dx, dw, db)
 
 

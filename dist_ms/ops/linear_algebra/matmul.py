@@ -11,7 +11,7 @@ import numpy as np
 from dist_ms import ops
 from dist_ms._ext.tape import wanted
 from dist_ms.autograd.places import taken
-from dist_ms.autograd.tape import apply
+from dist_ms.autograd.tape import apply, unseen
 from dist_ms.common.dtype import from_numpy, int64
 from dist_ms.common.error_classes import plain, reads
 from dist_ms.common.tensor import Tensor, wrap
@@ -98,7 +98,7 @@ class MatMul(Primitive):
 
     @staticmethod
     def _there(x: Tensor, other: Tensor, dout: Tensor, transposed: bool, other_transposed: bool, second: bool) -> Any:
-        """The gradient of a matrix, where it is wanted; None: it may be anywhere.
+        """The gradient of a matrix, where it is wanted, made of arrays; None: operations have to make it.
 
         Args:
             x: the factor whose gradient it is.
@@ -111,7 +111,7 @@ class MatMul(Primitive):
         if dout.ndim != 2 or x.ndim != 2 or other.dtype != dout.dtype or dout._data.dtype.kind == "c":
             return None
         place = taken(x, dout._data.dtype)
-        if place is None:
+        if place is None and not unseen():
             return None
         a, b = dout._data, other.array()
         if other_transposed:
