@@ -96,6 +96,7 @@ class Dense(Primitive):
                 db = channel_sum(rows)
         return (dx, dw) if len(inputs) == 2 else (dx, dw, db)
 
+    @quiet
     def _of_arrays(self, inputs: tuple, dout: np.ndarray) -> tuple:
         """The gradients without operations, those of the weights where they are wanted."""
         x, weight = inputs[:2]
