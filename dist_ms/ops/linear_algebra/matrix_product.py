@@ -93,6 +93,7 @@ def multiply_rounded(
 def by_vector(a: np.ndarray, b: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
     """The product of a matrix and a vector, or of a vector and a matrix, that `is_by_vector`."""
     matrix, vector = (a, b) if b.shape[1] == 1 else (b.T, a)
+    matrix = with_unit_step(matrix)
     if out is None or not out.flags.c_contiguous:
         out = np.empty((a.shape[0], b.shape[1]), a.dtype)
     vector = np.ascontiguousarray(vector.reshape(-1))
@@ -100,10 +101,10 @@ def by_vector(a: np.ndarray, b: np.ndarray, out: np.ndarray | None = None) -> np
         few_rows.multiply(vector.reshape(1, -1), matrix.T, out.reshape(1, -1))
         return out
     if a.dtype.itemsize > 2:
-        vector_product.matrix_vector(with_unit_step(matrix), vector, out.reshape(-1))
+        vector_product.matrix_vector(matrix, vector, out.reshape(-1))
         return out
     sums = np.empty(out.size, _F32)
-    vector_product.matrix_vector(with_unit_step(matrix), converted(vector, _F32), sums)
+    vector_product.matrix_vector(matrix, converted(vector, _F32), sums)
     out.reshape(-1)[...] = converted(sums, a.dtype)
     return out
 
@@ -139,8 +140,9 @@ def laid_out(a: np.ndarray, b: np.ndarray, lead: tuple, dtype: np.dtype) -> np.n
 
 
 def with_unit_step(x: np.ndarray) -> np.ndarray:
-    """The array itself if rows or columns of its matrices are contiguous, else a copy."""
-    return x if x.itemsize in x.strides[-2:] or 1 in x.shape[-2:] else copied(x)
+    """The array itself if rows or columns of its matrices are contiguous and do not overlap, else a copy."""
+    shape, strides = x.shape[-2:], x.strides[-2:]
+    return x if is_readable(shape, strides, x.dtype) or (1 in shape and x.itemsize in strides) else copied(x)
 
 
 def _batched(x: np.ndarray, lead: tuple) -> np.ndarray:

@@ -68,6 +68,31 @@ def test_strides_of_all_kinds():
         same(ops.matmul(x, ops.swapaxes(x[0], 0, 1)), view @ view[0].T, 1e-4)
 
 
+VIEWS = {
+    "rows": lambda a: a,
+    "columns": lambda a: np.asfortranarray(a),
+    "rows apart": lambda a: np.hstack([a, a])[:, : a.shape[1]],
+    "every other": lambda a: np.repeat(a, 2, axis=1)[:, ::2],
+    "backwards": lambda a: a[::-1, ::-1].copy()[::-1, ::-1],
+    "one row": lambda a: np.broadcast_to(a[:1], a.shape),
+    "one column": lambda a: np.broadcast_to(a[:, :1], a.shape),
+}
+
+
+@pytest.mark.parametrize("of_a", VIEWS)
+@pytest.mark.parametrize("of_b", VIEWS)
+@pytest.mark.parametrize("dtype", [ms.float32, ms.bfloat16])
+def test_every_algorithm_takes_views_of_all_kinds(of_a, of_b, dtype):
+    draw = np.random.default_rng(7)
+    for m, k, n in ((1, 300, 400), (300, 400, 1), (8, 300, 200), (64, 64, 64), (200, 128, 200), (300, 1, 300)):
+        a, b = (draw.standard_normal(shape).astype(np.float32) for shape in ((m, k), (k, n)))
+        a, b = (VIEWS[way](ms.Tensor(x).astype(dtype).asnumpy()) for way, x in ((of_a, a), (of_b, b)))
+        found = ops.matmul(ms.Tensor.from_numpy(a), ms.Tensor.from_numpy(b)).float().asnumpy()
+        a, b = a.astype(np.float64), b.astype(np.float64)
+        error = np.abs(found - a @ b)
+        assert (error <= (1e-5 if dtype == ms.float32 else 1e-2) * (np.abs(a) @ np.abs(b) + 1)).all()
+
+
 @pytest.mark.parametrize("dtype", [ms.float16, ms.bfloat16])
 def test_half_types(dtype):
     a = normal(40, 50, dtype="float32")
