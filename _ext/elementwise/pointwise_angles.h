@@ -5,6 +5,7 @@
 
 #include "pointwise_patterns.h"
 #include "pointwise_tiles.h"
+#include "pointwise_wide.h"
 
 /* Adding it leaves no bit for a fraction, so the sum is rounded to an integer, which its last bits are. */
 #define DM_ROUNDING 6755399441055744.0
@@ -251,12 +252,14 @@ DM_LOOP(dm_arctanh_float) { DM_UNARY }
 #define DM_FORMULA (copysignf((float) (DM_LN_2 * dm_log2_one_more(x)), x))
 DM_LOOP(dm_log1p_float) { DM_UNARY }
 #undef DM_FORMULA
+#ifndef __AVX512F__
 #define DM_FORMULA ((float) dm_log2_any(x))
 DM_LOOP(dm_log2_float) { DM_UNARY }
 #undef DM_FORMULA
 #define DM_FORMULA ((float) (0.3010299956639812 * dm_log2_any(x)))
 DM_LOOP(dm_log10_float) { DM_UNARY }
 #undef DM_FORMULA
+#endif
 #define DM_FORMULA (dm_power_of_two(x))
 DM_LOOP(dm_exp2_float) { DM_UNARY }
 #undef DM_FORMULA

@@ -8,6 +8,7 @@
 #include "pointwise_roots.h"
 #include "pointwise_special.h"
 #include "pointwise_tiles.h"
+#include "pointwise_wide.h"
 
 /* y where the condition x is true, else z. */
 #define DM_FORMULA (x ? y : z)
@@ -296,6 +297,9 @@ static const dm_entry dm_entries[] = {
     {"log1p", dm_log1p_float, "ff"},
     {"log2", dm_log2_float, "ff"},
     {"log10", dm_log10_float, "ff"},
+#ifdef __AVX512F__
+    {"log", dm_log_float, "ff"},
+#endif
     {"arctan2", dm_arctan2_float, "fff"},
     {"to_float", dm_cast_int_float, "if"},
     {"to_float", dm_cast_long_float, "lf"},

@@ -1,11 +1,14 @@
 /* Loops of the error function's kin. Those of float32 are computed in float64, so right to little more than half a unit
- * in the last place; the coefficients are fits of the relative error (Lawson's iteration on Chebyshev nodes). */
+ * in the last place; the coefficients are fits of the relative error (Lawson's iteration on Chebyshev nodes). With
+ * AVX-512 they are those of pointwise_wide.h. */
 #ifndef DIST_MS_POINTWISE_SPECIAL_H
 #define DIST_MS_POINTWISE_SPECIAL_H
 
 #include "pointwise_patterns.h"
 #include "pointwise_tiles.h"
+#include "pointwise_wide.h"
 
+#ifndef __AVX512F__
 /* erfc(x) to 2e-10 of it: exp(-x^2) times a quotient whose terms are all positive, for negative x taken from 2. */
 static inline double dm_erfc_of_single(double x)
 {
@@ -51,6 +54,7 @@ static inline double dm_erfinv_of_single(double y)
     above = fabs(y) >= 1 ? y * INFINITY : above;
     return fabs(y) > 1 ? NAN : above;
 }
+#endif
 
 /* By the C library, whose float64 functions are right to a unit. */
 #define DM_X double
@@ -63,6 +67,7 @@ DM_LOOP(dm_erfc_double) { DM_UNARY }
 #undef DM_FORMULA
 #undef DM_X
 #undef DM_OUT
+#ifndef __AVX512F__
 #define DM_X float
 #define DM_OUT float
 #define DM_FORMULA ((float) dm_erfc_of_single(x))
@@ -73,5 +78,6 @@ DM_LOOP(dm_erfinv_float) { DM_UNARY }
 #undef DM_FORMULA
 #undef DM_X
 #undef DM_OUT
+#endif
 
 #endif

@@ -14,6 +14,8 @@ FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
 SPECIAL = np.array(
     [0.0, -0.0, np.inf, -np.inf, np.nan, 1, -1, 2, -2, 3, -3, 0.5, -0.5, 6, 1e-45, -1e-45, 1e38, -1e38, 16777215]
 )
+# With AVX-512 some functions are computed in float32, not in float64.
+WIDE = pointwise.arctan is np.arctan
 LENGTHS = (0, 1, 63, 64, 65, 40_001)
 
 
@@ -76,7 +78,7 @@ def test_erf_and_erfc(dtype):
     x = np.concatenate([np.linspace(-12, 12, 20_001), 10.0 ** np.arange(-40, 3), SPECIAL]).astype(dtype)
     for name in ("erf", "erfc"):
         wanted = np.array([getattr(math, name)(v) for v in x.astype(np.float64)])
-        most = 1 if dtype == np.float64 else 1.6 if name == "erf" else 0.51
+        most = 1 if dtype == np.float64 else 1.6 if name == "erf" else 0.85 if WIDE else 0.51
         with np.errstate(all="ignore"):
             assert_units(run(getattr(pointwise, name), x), wanted, most)
             assert_units(run(getattr(pointwise, name), x[::2]), wanted[::2], most)
@@ -167,7 +169,7 @@ def test_exp_and_log():
     x = x.astype(np.float32)
     for part in (x, x[::2], x[:37], np.abs(random(40_001, np.float32)) + np.float32(1e-3)):
         with np.errstate(all="ignore"):
-            assert_units(run(pointwise.log, part), np.log(part.astype(np.float64)), 0.9)
+            assert_units(run(pointwise.log, part), np.log(part.astype(np.float64)), 0.6 if WIDE else 0.9)
 
 
 def test_logical_not():
