@@ -1,19 +1,24 @@
 # cython: cdivision=True, boundscheck=False, wraparound=False
 """Softmax, its logarithm and log(sum(exp(x))) along the middle axis of (outer, length, inner).
 
-Arrays are C-contiguous float32 or float64. Lines that lie side by side are taken in strips, of which
-the L2 cache holds the numbers between the passes, so nothing is transposed. The largest number of a
+Arrays are C-contiguous float64, or float32, bfloat16 and float16 in any mixture (log_sum: float32): 16-bit
+numbers are computed with in float32, and a result is rounded once. Lines that lie side by side are taken in strips,
+of which the L2 cache holds the numbers between the passes, so nothing is transposed. The largest number of a
 line is subtracted first, so no exponential overflows. An output may be an input.
 """
 
 cimport numpy as cnp
 from cython cimport floating
-from cython.parallel cimport prange
+from cython.parallel cimport prange, threadid
 from libc.math cimport INFINITY, isfinite, isnan, log
+from libc.string cimport memcpy
 
-from arrays cimport check, check_same_shape, real_type
+from arrays cimport check, check_same_shape, real_type, type_name
 from blocks cimport EXPONENTIAL_COST, PARALLEL_FROM, block_count, block_length, maximum_of, rows_per_block
 from exponentials cimport lift, lifted_sum
+from rows cimport (
+    FLOAT32, Matrix, is_narrow, number_of, padded, place_of, put_back, scratch_rows, widened, working_type
+)
 from tiles cimport TILE, put_rest, take_rest
 from transcendental cimport LIFT, LOWEST, hidden, lifted_exponential
 
@@ -23,6 +28,8 @@ cdef enum:
     # Numbers of a strip, and its lines at most.
     STRIP_SIZE = 1 << 16
     WIDEST = 512
+    # Rows that are added in their own type before the sum goes on in float64.
+    SPAN = 16
 
 cdef enum Function:
     SOFTMAX, LOG_SOFTMAX, LOG_SUM
@@ -41,175 +48,7 @@ cdef Lines lines_of(cnp.ndarray x):
     return at
 
 
-# ---- a strip: `row` is its first number in each row of `inner` numbers
-cdef inline void lift_below(
-    const floating *x, const floating *origins, float lowest, floating *tile
-) noexcept nogil:
-    """Write `LIFT` e^(x - origin) for a tile, each number with its own origin."""
-    cdef int lane
-    for lane in range(TILE):
-        tile[lane] = x[lane] - origins[lane]
-    if floating is float:
-        # Written such that a NaN stays one.
-        for lane in range(TILE):
-            tile[lane] = lowest if lowest > tile[lane] else tile[lane]
-    for lane in range(TILE):
-        tile[lane] = lifted_exponential(tile[lane])
-
-
-cdef inline void exponentials_of_row(
-    const floating *x, const floating *origins, float lowest, Py_ssize_t width, floating *terms
-) noexcept nogil:
-    """Write `LIFT` e^(x - origin) for part of a row; `origins` and `terms` have room for whole tiles."""
-    cdef floating rest[TILE]
-    cdef Py_ssize_t i = 0
-    while i + TILE <= width:
-        lift_below(x + i, origins + i, lowest, terms + i)
-        i += TILE
-    if i < width:
-        take_rest(x + i, width - i, <floating> -INFINITY, rest)
-        lift_below(<const floating *> rest, origins + i, lowest, terms + i)
-
-
-cdef inline void largest_of_strip(
-    const Lines *at, const floating *x, Py_ssize_t width, floating *largest
-) noexcept nogil:
-    cdef Py_ssize_t _row, i
-    for i in range(width):
-        largest[i] = x[i]
-    for i in range(width, block_count(width, TILE) * TILE):
-        largest[i] = 0
-    for _row in range(1, at.length):
-        x += at.inner
-        for i in range(width):
-            largest[i] = x[i] if x[i] > largest[i] else largest[i]
-
-
-cdef inline floating log_sum(const Lines *at, const floating *x, floating largest, double total) noexcept nogil:
-    """Return the logarithm of the sum of a line's exponentials, `LIFT` e^-largest times which is `total`."""
-    cdef Py_ssize_t i
-    if isfinite(largest):
-        return <floating> (largest + log(total / LIFT))
-    for i in range(at.length):
-        if isnan(x[i * at.inner]):
-            return x[i * at.inner]
-    return largest
-
-
-cdef void forward_strip(
-    const Lines *at, Function function, const floating *x, floating *out, Py_ssize_t width
-) noexcept nogil:
-    """Fill a strip of `out`, which is a row of results for LOG_SUM."""
-    cdef floating largest[WIDEST]
-    cdef floating terms[WIDEST]
-    cdef double totals[WIDEST]
-    cdef float lowest = hidden(LOWEST)
-    cdef Py_ssize_t row, _row, i
-    largest_of_strip(at, x, width, largest)
-    for i in range(width):
-        totals[i] = 0
-    for row in range(at.length):
-        exponentials_of_row(x + row * at.inner, <const floating *> largest, lowest, width, terms)
-        for i in range(width):
-            totals[i] += <double> terms[i]
-        if function == SOFTMAX:
-            for i in range(width):
-                out[row * at.inner + i] = terms[i]
-    if function == LOG_SUM:
-        for i in range(width):
-            out[i] = log_sum(at, x + i, largest[i], totals[i])
-        return
-    for i in range(width):
-        terms[i] = <floating> (1 / totals[i] if function == SOFTMAX else log(totals[i] / LIFT))
-    for _row in range(at.length):
-        if function == SOFTMAX:
-            for i in range(width):
-                out[i] *= terms[i]
-        else:
-            for i in range(width):
-                out[i] = x[i] - largest[i] - terms[i]
-        x += at.inner
-        out += at.inner
-
-
-cdef void backward_strip(
-    const Lines *at, Function function, const floating *dy, const floating *y, floating *dx, Py_ssize_t width
-) noexcept nogil:
-    """Fill a strip of y (dy - sum(dy y)), or of dy - exp(y) sum(dy) for the logarithm."""
-    cdef floating origins[WIDEST]
-    cdef floating terms[WIDEST]
-    cdef floating factors[WIDEST]
-    cdef double totals[WIDEST]
-    cdef float lowest = hidden(LOWEST)
-    cdef Py_ssize_t row, _row, i
-    for i in range(WIDEST):
-        totals[i] = 0
-        origins[i] = 0
-    for row in range(at.length):
-        for i in range(width):
-            if function == SOFTMAX:
-                totals[i] += <double> (dy[row * at.inner + i] * y[row * at.inner + i])
-            else:
-                totals[i] += <double> dy[row * at.inner + i]
-    for i in range(width):
-        factors[i] = <floating> (totals[i] if function == SOFTMAX else totals[i] / LIFT)
-    for _row in range(at.length):
-        if function == SOFTMAX:
-            for i in range(width):
-                dx[i] = y[i] * (dy[i] - factors[i])
-        else:
-            exponentials_of_row(y, <const floating *> origins, lowest, width, terms)
-            for i in range(width):
-                dx[i] = dy[i] - terms[i] * factors[i]
-        dy += at.inner
-        y += at.inner
-        dx += at.inner
-
-
-cdef void share_strip(
-    const Lines *at, const floating *x, const floating *origins, const floating *factors, floating *out,
-    Py_ssize_t width
-) noexcept nogil:
-    """Fill a strip of e^(x - origin) factor."""
-    cdef floating from_these[WIDEST]
-    cdef floating terms[WIDEST]
-    cdef floating scales[WIDEST]
-    cdef float lowest = hidden(LOWEST)
-    cdef Py_ssize_t _row, i
-    for i in range(WIDEST):
-        from_these[i] = 0
-    for i in range(width):
-        from_these[i] = origins[i]
-        scales[i] = factors[i] / LIFT
-    for _row in range(at.length):
-        exponentials_of_row(x, <const floating *> from_these, lowest, width, terms)
-        for i in range(width):
-            out[i] = terms[i] * scales[i]
-        x += at.inner
-        out += at.inner
-
-
-cdef void share_row(
-    const floating *x, floating origin, floating factor, floating *out, Py_ssize_t size
-) noexcept nogil:
-    """Write e^(x - origin) factor for contiguous numbers."""
-    cdef float lowest = hidden(LOWEST)
-    cdef floating tile[TILE]
-    cdef floating rest[TILE]
-    cdef floating scale = factor / LIFT
-    cdef Py_ssize_t i = 0
-    cdef int lane
-    while i + TILE <= size:
-        lift(x + i, origin, lowest, tile)
-        for lane in range(TILE):
-            out[i + lane] = tile[lane] * scale
-        i += TILE
-    if i < size:
-        take_rest(x + i, size - i, <floating> -INFINITY, rest)
-        lift(<const floating *> rest, origin, lowest, rest)
-        for lane in range(TILE):
-            rest[lane] *= scale
-        put_rest(<const floating *> rest, size - i, out + i)
+include "softmax_strips.pxi"
 
 
 # ---- all strips
@@ -240,15 +79,28 @@ cdef void log_sums_of_rows(const Lines *at, const floating *x, floating *out, bi
             out[row] = log_sum(at, x + row * at.length, largest, total)
 
 
-cdef void backward_all(
-    const Lines *at, Function function, const floating *dy, const floating *y, floating *dx, bint parallel
+cdef void forward_packed(
+    const Lines *at, Function function, Matrix x, Matrix out, float *scratch, bint parallel
 ) noexcept nogil:
     cdef Py_ssize_t strips = block_count(at.inner, at.width)
-    cdef Py_ssize_t task, start
+    cdef Py_ssize_t task
     for task in prange(at.outer * strips, schedule="static", use_threads_if=parallel):
-        start = task // strips * at.length * at.inner + task % strips * at.width
+        forward_packed_strip(
+            at, function, x, out, task // strips * at.length * at.inner + task % strips * at.width,
+            scratch + threadid() * padded(at.length * at.width), block_length(task % strips, at.inner, at.width),
+        )
+
+
+cdef void backward_all(
+    const Lines *at, Function function, Matrix dy, Matrix y, Matrix dx, const floating *kind, bint parallel
+) noexcept nogil:
+    cdef Py_ssize_t strips = block_count(at.inner, at.width)
+    cdef Py_ssize_t task
+    for task in prange(at.outer * strips, schedule="static", use_threads_if=parallel):
         backward_strip(
-            at, function, dy + start, y + start, dx + start, block_length(task % strips, at.inner, at.width))
+            at, function, dy, y, dx, kind, task // strips * at.length * at.inner + task % strips * at.width,
+            block_length(task % strips, at.inner, at.width),
+        )
 
 
 cdef void share_all(
@@ -278,6 +130,24 @@ cdef int check_lines(str kernel, str name, cnp.ndarray array, bint written, cnp.
     return 0
 
 
+cdef Matrix lines_like(
+    str kernel, str name, cnp.ndarray array, bint written, str like_name, cnp.ndarray like
+) except *:
+    """Return lines that have the shape of `like` and are computed with in its type."""
+    cdef Matrix found
+    found.number = number_of(kernel, name, array)
+    found.data = cnp.PyArray_DATA(array)
+    if working_type(found.number) != working_type(number_of(kernel, like_name, like)):
+        wanted = "float64" if working_type(found.number) == cnp.NPY_FLOAT32 else "float32, bfloat16 or float16"
+        raise TypeError(
+            f"For '{kernel}', '{name}' must be {wanted}, as '{like_name}' is {type_name(like)}, "
+            f"but got {type_name(array)}."
+        )
+    check(kernel, name, array, cnp.PyArray_TYPE(array), 3, written)
+    check_same_shape(kernel, name, array, like_name, like)
+    return found
+
+
 cdef int check_results(str kernel, str name, cnp.ndarray array, bint written, cnp.ndarray x) except -1:
     check(kernel, name, array, cnp.PyArray_TYPE(x), 2, written)
     if (
@@ -296,54 +166,66 @@ cdef bint is_parallel(const Lines *at) noexcept nogil:
 
 
 cdef int forward(str kernel, Function function, cnp.ndarray x, cnp.ndarray out) except -1:
-    """Check the arrays and fill `out`."""
+    """Check the arrays and fill `out`, of the softmax or its logarithm."""
+    cdef Matrix source = lines_like(kernel, "x", x, False, "x", x)
+    cdef Matrix to = lines_like(kernel, "out", out, True, "x", x)
+    cdef Lines at = lines_of(x)
+    cdef bint packed = is_narrow(source) or is_narrow(to)
+    cdef cnp.ndarray scratch
+    cdef void *place
+    if cnp.PyArray_SIZE(x) == 0:
+        return 0
+    scratch = scratch_rows(1, at.length * at.width, packed)
+    place = cnp.PyArray_DATA(scratch)
+    with nogil:
+        if packed:
+            forward_packed(&at, function, source, to, <float *> place, is_parallel(&at))
+        elif source.number == FLOAT32:
+            forward_all(&at, function, <const float *> source.data, <float *> to.data, is_parallel(&at))
+        else:
+            forward_all(&at, function, <const double *> source.data, <double *> to.data, is_parallel(&at))
+    return 0
+
+
+cdef int forward_sums(str kernel, cnp.ndarray x, cnp.ndarray out) except -1:
+    """Check the arrays and fill `out`, of the logarithm of the sum."""
     cdef int number = real_type(kernel, "x", x)
     cdef void *source = cnp.PyArray_DATA(x)
     cdef void *to = cnp.PyArray_DATA(out)
     cdef Lines at
     check(kernel, "x", x, number, 3, False)
-    if function == LOG_SUM:
-        check_results(kernel, "out", out, True, x)
-    else:
-        check_lines(kernel, "out", out, True, x)
+    check_results(kernel, "out", out, True, x)
     at = lines_of(x)
-    if at.length == 0 and function == LOG_SUM:
+    if at.length == 0:
         raise ValueError(f"For '{kernel}', the middle axis of 'x' must not be empty.")
     if cnp.PyArray_SIZE(x) == 0:
         return 0
     with nogil:
-        if function == LOG_SUM and at.inner == 1:
+        if at.inner == 1:
             if number == cnp.NPY_FLOAT32:
                 log_sums_of_rows(&at, <const float *> source, <float *> to, is_parallel(&at))
             else:
                 log_sums_of_rows(&at, <const double *> source, <double *> to, is_parallel(&at))
         elif number == cnp.NPY_FLOAT32:
-            forward_all(&at, function, <const float *> source, <float *> to, is_parallel(&at))
+            forward_all(&at, LOG_SUM, <const float *> source, <float *> to, is_parallel(&at))
         else:
-            forward_all(&at, function, <const double *> source, <double *> to, is_parallel(&at))
+            forward_all(&at, LOG_SUM, <const double *> source, <double *> to, is_parallel(&at))
     return 0
 
 
 cdef int backward(str kernel, Function function, cnp.ndarray dy, cnp.ndarray y, cnp.ndarray dx) except -1:
     """Check the arrays and fill `dx`."""
-    cdef int number = real_type(kernel, "dy", dy)
-    cdef void *given = cnp.PyArray_DATA(dy)
-    cdef void *kept = cnp.PyArray_DATA(y)
-    cdef void *to = cnp.PyArray_DATA(dx)
-    cdef Lines at
-    check(kernel, "dy", dy, number, 3, False)
-    check_lines(kernel, "y", y, False, dy)
-    check_lines(kernel, "dx", dx, True, dy)
-    at = lines_of(dy)
+    cdef Matrix given = lines_like(kernel, "dy", dy, False, "dy", dy)
+    cdef Matrix kept = lines_like(kernel, "y", y, False, "dy", dy)
+    cdef Matrix to = lines_like(kernel, "dx", dx, True, "dy", dy)
+    cdef Lines at = lines_of(dy)
     if cnp.PyArray_SIZE(dy) == 0:
         return 0
     with nogil:
-        if number == cnp.NPY_FLOAT32:
-            backward_all(
-                &at, function, <const float *> given, <const float *> kept, <float *> to, is_parallel(&at))
+        if working_type(given.number) == cnp.NPY_FLOAT32:
+            backward_all(&at, function, given, kept, to, <const float *> NULL, is_parallel(&at))
         else:
-            backward_all(
-                &at, function, <const double *> given, <const double *> kept, <double *> to, is_parallel(&at))
+            backward_all(&at, function, given, kept, to, <const double *> NULL, is_parallel(&at))
     return 0
 
 
@@ -399,7 +281,7 @@ def log_sum_forward(cnp.ndarray x not None, cnp.ndarray out not None):
     >>> np.exp(out).round(4)
     array([[4.]])
     """
-    forward("log_sum_forward", LOG_SUM, x, out)
+    forward_sums("log_sum_forward", x, out)
 
 
 def log_sum_backward(

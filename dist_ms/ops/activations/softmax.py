@@ -20,7 +20,7 @@ from dist_ms.ops.drawing_numbers.drawing import uniform
 from dist_ms.ops.formula_gradient import formula_gradient
 from dist_ms.ops.kernels import softmax as kernels
 from dist_ms.ops.kernels import softmax_lines as line_kernels
-from dist_ms.ops.layout import AroundAxis, contiguous, converted, dense, empty, laid_out_like, working_type
+from dist_ms.ops.layout import AroundAxis, contiguous, converted, empty, working_type
 from dist_ms.ops.primitive import Primitive
 
 __all__ = ["LogSoftmax", "Softmax", "gumbel_softmax", "log_softmax", "softmax", "softmin"]
@@ -28,6 +28,8 @@ __all__ = ["LogSoftmax", "Softmax", "gumbel_softmax", "log_softmax", "softmax", 
 
 # Numbers, and lines side by side, from which on those are not made rows first.
 _LEAST, _LEAST_INNER = 2048, 16
+# Length of a line of 16-bit floats from which on the kernel's scratch memory would be as large as a copy.
+_LONGEST = 1 << 16
 
 
 def _rows(x: np.ndarray, axis: int) -> np.ndarray:
@@ -55,8 +57,10 @@ def _forward(kernel: str, x: np.ndarray, axis: int, to: np.dtype) -> np.ndarray:
     if x.size >= _LEAST and kernel != "stepwise_softmax_forward" and (axis < x.ndim - 1 or not x.flags.c_contiguous):
         around = AroundAxis(x, axis)
         if around.lines.shape[2] >= _LEAST_INNER:
-            lines = converted(around.lines, working_type(x.dtype))
-            out = np.empty_like(lines)
+            lines = (
+                around.lines if around.lines.shape[1] <= _LONGEST else converted(around.lines, working_type(x.dtype))
+            )
+            out = np.empty(lines.shape, to if lines is around.lines else lines.dtype)
             getattr(line_kernels, kernel)(lines, out)
             return converted(around.shaped(out), to)
     rows = _rows(x, axis)
@@ -67,12 +71,11 @@ def _forward(kernel: str, x: np.ndarray, axis: int, to: np.dtype) -> np.ndarray:
 
 def _backward(kernel: str, dy: np.ndarray, y: np.ndarray, axis: int, to: np.dtype) -> np.ndarray:
     if y.size >= _LEAST and (axis < y.ndim - 1 or not y.flags.c_contiguous):
-        y = dense(y, working_type(y.dtype))
         around = AroundAxis(y, axis)
         if around.lines.shape[2] >= _LEAST_INNER:
-            out = np.empty_like(around.lines)
-            getattr(line_kernels, kernel)(AroundAxis(laid_out_like(dy, y), axis).lines, around.lines, out)
-            return converted(around.shaped(out), to)
+            out = np.empty(around.lines.shape, to)
+            getattr(line_kernels, kernel)(around.beside(dy), around.lines, out)
+            return around.shaped(out)
     dy_rows, y_rows = _rows(dy, axis), _rows(y, axis)
     out = empty(dy_rows.shape, to)
     getattr(kernels, kernel)(dy_rows, y_rows, out)

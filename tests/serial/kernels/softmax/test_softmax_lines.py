@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from dist_ms._ext import softmax_lines as kernels
-from tests.serial.kernels.calls import DTYPES, assert_close, call, random, wide
+from tests.serial.kernels.calls import DTYPES, STORED, assert_close, call, random, wide
 
 SHAPES = [(1, 1, 1), (3, 5, 1), (2, 70, 1), (2, 3, 7), (3, 9, 32), (2, 130, 45), (1, 1000, 100), (2, 2, 1025)]
 
@@ -34,6 +34,24 @@ def test_against_numpy(dtype, shape):
     assert_close(call(kernels.log_softmax_forward, (x, out), [out]), logs, 8)
     result = dy - y * wide(dy).sum(1, keepdims=True)
     assert_close(call(kernels.log_softmax_backward, (dy, logs.astype(dtype), out), [out]), result, 20)
+
+
+@pytest.mark.parametrize("source", STORED)
+@pytest.mark.parametrize("target", STORED)
+@pytest.mark.parametrize("shape", [*SHAPES, (0, 3, 2), (2, 3, 0), (1, 3000, 20)])
+def test_narrow_numbers_are_those_of_float32_between_casts(source, target, shape):
+    for name in ("softmax", "log_softmax"):
+        x = (5 * random(shape, np.float32)).astype(source)
+        out, plain = np.empty(shape, target), np.empty(shape, np.float32)
+        kernel = getattr(kernels, f"{name}_forward")
+        call(kernel, (x, out), [out])
+        kernel(x.astype(np.float32), plain)
+        assert out.tobytes() == plain.astype(target).tobytes()
+        dy, y = random(shape, source, 2), plain.astype(target)
+        kernel = getattr(kernels, f"{name}_backward")
+        call(kernel, (dy, y, out), [out])
+        kernel(dy.astype(np.float32), y.astype(np.float32), plain)
+        assert out.tobytes() == plain.astype(target).tobytes()
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -87,7 +105,7 @@ def test_an_output_may_be_the_input():
 
 def test_wrong_arguments():
     x = np.ones((2, 3, 4), np.float32)
-    with pytest.raises(TypeError, match="'x' must be float32 or float64, but got int32"):
+    with pytest.raises(TypeError, match="'x' must be float32, float64, bfloat16 or float16, but got int32"):
         kernels.softmax_forward(x.astype(np.int32), x)
     with pytest.raises(ValueError, match="'out' must have the shape"):
         kernels.log_softmax_forward(x, x[:1].copy())

@@ -35,6 +35,21 @@ def test_shapes_and_types():
     assert ops.softmax(Tensor([1, 2]), dtype=ms.float64).dtype == ms.float64
 
 
+@pytest.mark.parametrize("length", [300, 70_000])
+def test_lines_of_bfloat16_side_by_side(length):
+    x = np.random.default_rng(0).standard_normal((length, 16), np.float32)
+    narrow = ms.Tensor(x).astype(ms.bfloat16)
+    wanted = ops.softmax(narrow.astype(ms.float32), 0).astype(ms.bfloat16)
+    assert (
+        ops.softmax(narrow, 0).astype(ms.float32).asnumpy().tobytes() == wanted.astype(ms.float32).asnumpy().tobytes()
+    )
+    gradient = ms.grad(lambda x: ops.log_softmax(x, 0)[0].sum())(narrow)
+    assert gradient.dtype == ms.bfloat16
+    terms = -np.exp(x) / np.exp(x.astype(np.float64)).sum(0)
+    terms[0] += 1
+    np.testing.assert_allclose(gradient.astype(ms.float32).asnumpy(), terms, rtol=0.1)
+
+
 def test_gumbel_softmax():
     set_seed(1)
     logits = tensor(np.log([[0.2, 0.8]] * 2000))
