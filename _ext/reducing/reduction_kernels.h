@@ -41,8 +41,18 @@ enum { DM_SUM, DM_PROD, DM_MAX, DM_MIN, DM_SQUARES, DM_MAGNITUDES, DM_NUMBERS, D
 #define DM_NUMBER(x) ((x) != (x) ? 0 : (x))
 #define DM_MAGNITUDE(x) fabs((double) (x))
 
-/* ---- vectors of eight */
+/* ---- vectors of eight and sixteen */
 #ifdef __AVX512F__
+/* The halves of sixteen, in float64. */
+#define DM_LOWER(x) _mm512_cvtps_pd(_mm512_castps512_ps256(x))
+#define DM_UPPER(x) _mm512_cvtps_pd(_mm512_extractf32x8_ps(x, 1))
+
+static inline __m512 dm_sixteen_of_bits(const uint16_t *x)
+{
+    const __m512i wide = _mm512_cvtepu16_epi32(_mm256_loadu_si256((const __m256i *) x));
+    return _mm512_castsi512_ps(_mm512_slli_epi32(wide, 16));
+}
+
 static inline __m256 dm_eight_of_bits(const uint16_t *x)
 {
     const __m256i wide = _mm256_cvtepu16_epi32(_mm_loadu_si128((const __m128i *) x));
@@ -54,8 +64,15 @@ static inline __m256 dm_eight_numbers(__m256 x)
 {
     return _mm256_and_ps(x, _mm256_cmp_ps(x, x, _CMP_ORD_Q));
 }
+
+static inline __m512 dm_sixteen_numbers(__m512 x)
+{
+    return _mm512_maskz_mov_ps(_mm512_cmp_ps_mask(x, x, _CMP_ORD_Q), x);
+}
 #define DM_EIGHT_NUMBERS(x) dm_eight_numbers(_mm256_loadu_ps(x))
 #define DM_EIGHT_NUMBERS_OF_BITS(x) dm_eight_numbers(dm_eight_of_bits(x))
+#define DM_SIXTEEN_NUMBERS(x) dm_sixteen_numbers(_mm512_loadu_ps(x))
+#define DM_SIXTEEN_NUMBERS_OF_BITS(x) dm_sixteen_numbers(dm_sixteen_of_bits(x))
 #endif
 
 /* ---- floats; -0 changes no sum */
@@ -67,6 +84,7 @@ static inline __m256 dm_eight_numbers(__m256 x)
 #define START -0.0
 #define QUAD
 #define EIGHT _mm256_loadu_ps
+#define SIXTEEN _mm512_loadu_ps
 #include "reduction_template.h"
 
 #define NAME(part) dm_prod_float_##part
@@ -168,6 +186,7 @@ static inline __m256 dm_eight_numbers(__m256 x)
 #define START -0.0
 #define QUAD
 #define EIGHT DM_EIGHT_NUMBERS
+#define SIXTEEN DM_SIXTEEN_NUMBERS
 #include "reduction_template.h"
 
 #define NAME(part) dm_numbers_double_##part
@@ -198,6 +217,7 @@ static inline float dm_bits_value(uint16_t x)
 #define START -0.0
 #define QUAD
 #define EIGHT dm_eight_of_bits
+#define SIXTEEN dm_sixteen_of_bits
 #include "reduction_template.h"
 
 #define NAME(part) dm_numbers_bits_##part
@@ -209,6 +229,7 @@ static inline float dm_bits_value(uint16_t x)
 #define START -0.0
 #define QUAD
 #define EIGHT DM_EIGHT_NUMBERS_OF_BITS
+#define SIXTEEN DM_SIXTEEN_NUMBERS_OF_BITS
 #include "reduction_template.h"
 
 #define NAME(part) dm_max_bits_##part

@@ -2,7 +2,7 @@
 
    T is the type in memory, A the one that is added up in; VALUE(x) is what an element counts as, BOTH(a, b) puts two
    results together and START changes none. With QUAD four elements are added in T before the sum goes on in A; ELEMENT(x) is
-   what stands for an element x there, EIGHT(x) for those of x[0 ... 7] as a vector.
+   what stands for an element x there, EIGHT(x) and SIXTEEN(x) for those of x[0 ... 7] and x[0 ... 15] as a vector.
    What is put together with what follows from the number of elements alone. */
 
 #ifndef ELEMENT
@@ -22,10 +22,24 @@ static inline __m512d NAME(four)(const T *x, Py_ssize_t stride) {
     return _mm512_cvtps_pd(_mm256_add_ps(first, _mm256_add_ps(EIGHT(x + 2 * stride), EIGHT(x + 3 * stride))));
 }
 
+static inline __m512 NAME(wide_four)(const T *x, Py_ssize_t stride) {
+    const __m512 first = _mm512_add_ps(SIXTEEN(x), SIXTEEN(x + stride));
+    return _mm512_add_ps(first, _mm512_add_ps(SIXTEEN(x + 2 * stride), SIXTEEN(x + 3 * stride)));
+}
+
 static inline A NAME(leaf)(const T *x, Py_ssize_t size) {
-    __m512d lanes = _mm512_set1_pd(START);
+    __m512d lanes = _mm512_set1_pd(START), others = lanes;
     A rest;
-    for (; size >= 32; x += 32, size -= 32) lanes = _mm512_add_pd(lanes, NAME(four)(x, 8));
+    for (; size >= 64; x += 64, size -= 64) {
+        const __m512 four = NAME(wide_four)(x, 16);
+        lanes = _mm512_add_pd(lanes, DM_LOWER(four));
+        others = _mm512_add_pd(others, DM_UPPER(four));
+    }
+    lanes = _mm512_add_pd(lanes, others);
+    if (size >= 32) {
+        lanes = _mm512_add_pd(lanes, NAME(four)(x, 8));
+        x += 32, size -= 32;
+    }
     if (size >= 16) {
         lanes = _mm512_add_pd(lanes, _mm512_cvtps_pd(_mm256_add_ps(EIGHT(x), EIGHT(x + 8))));
         x += 16, size -= 16;
@@ -116,6 +130,13 @@ static void NAME(columns)(const void *rows, Py_ssize_t count, Py_ssize_t stride,
     for (; row + 8 <= count; row += 8) {
         const T *a = (const T *) rows + row * stride, *b = a + 4 * stride;
         Py_ssize_t i = 0;
+        for (; i + 16 <= width; i += 16) {
+            const __m512 first = NAME(wide_four)(a + i, stride), second = NAME(wide_four)(b + i, stride);
+            const __m512d lower = _mm512_add_pd(DM_LOWER(first), DM_LOWER(second));
+            const __m512d upper = _mm512_add_pd(DM_UPPER(first), DM_UPPER(second));
+            _mm512_storeu_pd(to + i, _mm512_add_pd(_mm512_loadu_pd(to + i), lower));
+            _mm512_storeu_pd(to + i + 8, _mm512_add_pd(_mm512_loadu_pd(to + i + 8), upper));
+        }
         for (; i + 8 <= width; i += 8) {
             const __m512d more = _mm512_add_pd(NAME(four)(a + i, stride), NAME(four)(b + i, stride));
             _mm512_storeu_pd(to + i, _mm512_add_pd(_mm512_loadu_pd(to + i), more));
@@ -153,3 +174,4 @@ static const dm_reduction NAME(reduction) = {
 #undef START
 #undef QUAD
 #undef EIGHT
+#undef SIXTEEN
