@@ -304,7 +304,7 @@ cdef void reduce_columns(Pass *work) noexcept nogil:
     cdef int width = work.reduction.width
     cdef char *pieces = work.results
     if work.outer_size * strips < PARTS and elements >= 2 * BLOCK:
-        part_rows = max(block_count(work.rows, PARTS), BLOCK // min(work.columns, <Py_ssize_t> STRIP))
+        part_rows = max(block_count(work.rows, PARTS), 4 * BLOCK // min(work.columns, <Py_ssize_t> STRIP))
         part_rows = block_count(part_rows, ROWS_AT_ONCE) * ROWS_AT_ONCE
         parts = block_count(work.rows, part_rows)
         pieces = <char *> malloc(work.outer_size * parts * work.columns * width)
