@@ -13,11 +13,6 @@ typedef void (*dm_narrow_loop)(char **places, const ptrdiff_t *sizes, const ptrd
 
 typedef struct { const char *name; dm_narrow_loop loop; } dm_narrow_entry;
 
-#ifdef __AVX512F__
-static const dm_narrow_entry dm_narrow_entries[] = {{"", NULL}};
-enum { DM_NARROW_ENTRIES = 0 };
-#else
-
 typedef dm_floats (*dm_formula)(dm_floats x, dm_floats y, dm_floats z);
 
 /* Where an operand's next vector lies: in the array, or at one number's copies. */
@@ -70,27 +65,39 @@ static inline __attribute__((always_inline)) void dm_narrow_all(
     }
 
 #define DM_ONE DM_VECTOR(set1_ps)(1.0f)
-/* x where it is a NaN, else y. */
-#define DM_NAN_OR(x, y) DM_VECTOR(blendv_ps)(y, x, DM_IS_NAN(x))
 
 DM_NARROW(add, 2, DM_VECTOR(add_ps)(x, y))
 DM_NARROW(subtract, 2, DM_VECTOR(sub_ps)(x, y))
 DM_NARROW(multiply, 2, DM_VECTOR(mul_ps)(x, y))
 DM_NARROW(divide, 2, DM_VECTOR(div_ps)(x, y))
-/* The instructions give the second operand if one is a NaN. */
-DM_NARROW(maximum, 2, DM_NAN_OR(x, DM_VECTOR(max_ps)(x, y)))
-DM_NARROW(minimum, 2, DM_NAN_OR(x, DM_VECTOR(min_ps)(x, y)))
 DM_NARROW(sqrt, 1, DM_VECTOR(sqrt_ps)(x))
 DM_NARROW(square, 1, DM_VECTOR(mul_ps)(x, x))
 DM_NARROW(reciprocal, 1, DM_VECTOR(div_ps)(DM_ONE, x))
 DM_NARROW(rsqrt, 1, DM_VECTOR(div_ps)(DM_ONE, DM_VECTOR(sqrt_ps)(x)))
+DM_NARROW(squared_difference, 2, DM_VECTOR(mul_ps)(DM_VECTOR(sub_ps)(x, y), DM_VECTOR(sub_ps)(x, y)))
+DM_NARROW(divide_add, 3, DM_VECTOR(add_ps)(x, DM_VECTOR(div_ps)(y, z)))
+#ifdef __FMA__
+DM_NARROW(multiply_add, 3, DM_VECTOR(fmadd_ps)(y, z, x))
+DM_NARROW(lerp, 3, DM_VECTOR(fmadd_ps)(z, DM_VECTOR(sub_ps)(y, x), x))
+#else
+DM_NARROW(multiply_add, 3, DM_VECTOR(add_ps)(x, DM_VECTOR(mul_ps)(y, z)))
+DM_NARROW(lerp, 3, DM_VECTOR(add_ps)(x, DM_VECTOR(mul_ps)(z, DM_VECTOR(sub_ps)(y, x))))
+#endif
+
+/* Those that choose need no vectors of their own with AVX-512. */
+#ifndef __AVX512F__
+/* x where it is a NaN, else y. */
+#define DM_NAN_OR(x, y) DM_VECTOR(blendv_ps)(y, x, DM_IS_NAN(x))
+
+/* The instructions give the second operand if one is a NaN. */
+DM_NARROW(maximum, 2, DM_NAN_OR(x, DM_VECTOR(max_ps)(x, y)))
+DM_NARROW(minimum, 2, DM_NAN_OR(x, DM_VECTOR(min_ps)(x, y)))
 DM_NARROW(floor, 1, DM_VECTOR(round_ps)(x, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC))
 DM_NARROW(ceil, 1, DM_VECTOR(round_ps)(x, _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC))
 DM_NARROW(trunc, 1, DM_VECTOR(round_ps)(x, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC))
 DM_NARROW(rint, 1, DM_VECTOR(round_ps)(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC))
 /* Limits that are no NaN; an x that is one stays, as the second operand. */
 DM_NARROW(clamp, 3, DM_VECTOR(min_ps)(z, DM_VECTOR(max_ps)(y, x)))
-DM_NARROW(squared_difference, 2, DM_VECTOR(mul_ps)(DM_VECTOR(sub_ps)(x, y), DM_VECTOR(sub_ps)(x, y)))
 DM_NARROW(parametric_relu, 2,
     DM_VECTOR(blendv_ps)(DM_VECTOR(mul_ps)(x, y), x, DM_ABOVE(x, DM_VECTOR(setzero_ps)())))
 DM_NARROW(parametric_relu_gradient, 3,
@@ -102,25 +109,20 @@ DM_NARROW(sign, 1, DM_NAN_OR(x, DM_VECTOR(sub_ps)(
 /* y for NaN, and z, which is positive, as the largest size. */
 DM_NARROW(finite, 3, DM_VECTOR(blendv_ps)(
     DM_VECTOR(min_ps)(z, DM_VECTOR(max_ps)(DM_VECTOR(sub_ps)(DM_VECTOR(setzero_ps)(), z), x)), y, DM_IS_NAN(x)))
-DM_NARROW(divide_add, 3, DM_VECTOR(add_ps)(x, DM_VECTOR(div_ps)(y, z)))
-#ifdef __FMA__
-DM_NARROW(multiply_add, 3, DM_VECTOR(fmadd_ps)(y, z, x))
-DM_NARROW(lerp, 3, DM_VECTOR(fmadd_ps)(z, DM_VECTOR(sub_ps)(y, x), x))
-#else
-DM_NARROW(multiply_add, 3, DM_VECTOR(add_ps)(x, DM_VECTOR(mul_ps)(y, z)))
-DM_NARROW(lerp, 3, DM_VECTOR(add_ps)(x, DM_VECTOR(mul_ps)(z, DM_VECTOR(sub_ps)(y, x))))
 #endif
 
 /* By the name of the universal function whose results they give. */
 #define DM_ENTRY(name) {#name, dm_narrow_##name}
 static const dm_narrow_entry dm_narrow_entries[] = {
-    DM_ENTRY(add), DM_ENTRY(subtract), DM_ENTRY(multiply), DM_ENTRY(divide), DM_ENTRY(maximum), DM_ENTRY(minimum),
-    DM_ENTRY(sqrt), DM_ENTRY(square), DM_ENTRY(reciprocal), DM_ENTRY(rsqrt), DM_ENTRY(floor), DM_ENTRY(ceil),
-    DM_ENTRY(trunc), DM_ENTRY(rint), DM_ENTRY(clamp), DM_ENTRY(squared_difference), DM_ENTRY(parametric_relu),
-    DM_ENTRY(parametric_relu_gradient), DM_ENTRY(divide_add), DM_ENTRY(multiply_add), DM_ENTRY(lerp),
-    DM_ENTRY(absolute_difference), DM_ENTRY(sign), DM_ENTRY(finite),
+    DM_ENTRY(add), DM_ENTRY(subtract), DM_ENTRY(multiply), DM_ENTRY(divide), DM_ENTRY(sqrt), DM_ENTRY(square),
+    DM_ENTRY(reciprocal), DM_ENTRY(rsqrt), DM_ENTRY(squared_difference), DM_ENTRY(divide_add), DM_ENTRY(multiply_add),
+    DM_ENTRY(lerp),
+#ifndef __AVX512F__
+    DM_ENTRY(maximum), DM_ENTRY(minimum), DM_ENTRY(floor), DM_ENTRY(ceil), DM_ENTRY(trunc), DM_ENTRY(rint),
+    DM_ENTRY(clamp), DM_ENTRY(parametric_relu), DM_ENTRY(parametric_relu_gradient), DM_ENTRY(absolute_difference), DM_ENTRY(sign),
+    DM_ENTRY(finite),
+#endif
 };
 enum { DM_NARROW_ENTRIES = sizeof dm_narrow_entries / sizeof dm_narrow_entries[0] };
 
-#endif
 #endif

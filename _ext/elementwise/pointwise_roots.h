@@ -51,16 +51,12 @@ DM_LOOP(dm_reciprocal_float) { DM_UNARY }
 #undef DM_FORMULA
 
 /* The same of the bits of bfloat16, which need no scratch on the way. */
-#ifdef __AVX512F__
-#define DM_SIDE_BY_SIDE(name) DM_UNARY
-#else
 #define DM_SIDE_BY_SIDE(name)                                            \
     if (steps[0] == sizeof(uint16_t) && steps[1] == sizeof(uint16_t)) {  \
         dm_narrow_##name(places, sizes, steps, options);                 \
         return;                                                          \
     }                                                                    \
     DM_UNARY
-#endif
 #undef DM_X
 #undef DM_OUT
 #define DM_X uint16_t

@@ -93,16 +93,6 @@ cdef extern from *:
         return n;
     }
 
-    static inline __m512i dm_bf16_rounded(__m512 x) {
-        /* The upper half of each number is its bfloat16: as in bfloat16.pxd, with masks for its choices. */
-        __m512i bits = _mm512_castps_si512(x);
-        __mmask16 is_odd = _mm512_test_epi32_mask(bits, _mm512_set1_epi32(0x10000));
-        __mmask16 is_nan = _mm512_cmp_ps_mask(x, x, _CMP_UNORD_Q);
-        __m512i rounded = _mm512_add_epi32(
-            bits, _mm512_mask_mov_epi32(_mm512_set1_epi32(0x7fff), is_odd, _mm512_set1_epi32(0x8000)));
-        return _mm512_mask_or_epi32(rounded, is_nan, bits, _mm512_set1_epi32(0x400000));
-    }
-
     static inline Py_ssize_t dm_bf16_narrow_vectors(const float *in, uint16_t *out, Py_ssize_t n) {
         static const uint16_t order[32] = {0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30,
                                            1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31};

@@ -1,16 +1,48 @@
-/* Vectors of bfloat16 widened to two of float32 and back, with AVX2 or SSE4; AVX-512 has its own ways in narrow.pxd.
+/* Vectors of bfloat16 widened to two of float32 and back; for rows as they lie AVX-512 has its own ways in narrow.pxd.
  *
- * Unpacking and packing work on halves of 16 bytes, and undo each other's order: what is computed element by element
- * in between needs no other.
+ * With AVX2 and SSE4 unpacking and packing work on halves of 16 bytes, and undo each other's order; with AVX-512 the two
+ * are those of even and of odd places. What is computed element by element in between needs no other.
  */
 #ifndef DIST_MS_NARROW_VECTORS_H
 #define DIST_MS_NARROW_VECTORS_H
-#ifndef __AVX512F__
 #include <immintrin.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
+#ifdef __AVX512F__
+typedef __m512 dm_floats;
+typedef __m512i dm_words;
+#define DM_VECTOR(name) _mm512_##name
+#define DM_WHOLE(name) _mm512_##name##_si512
+
+enum { DM_PAIR = sizeof(dm_words) / 2 };
+
+typedef struct { dm_floats low, high; } dm_pair;
+
+static inline __m512i dm_bf16_rounded(__m512 x)
+{
+    /* The upper half of each number is its bfloat16: as in bfloat16.pxd, with masks for its choices. */
+    const __m512i bits = _mm512_castps_si512(x);
+    const __mmask16 is_odd = _mm512_test_epi32_mask(bits, _mm512_set1_epi32(0x10000));
+    const __mmask16 is_nan = _mm512_cmp_ps_mask(x, x, _CMP_UNORD_Q);
+    const __m512i rounded = _mm512_add_epi32(
+        bits, _mm512_mask_mov_epi32(_mm512_set1_epi32(0x7fff), is_odd, _mm512_set1_epi32(0x8000)));
+    return _mm512_mask_or_epi32(rounded, is_nan, bits, _mm512_set1_epi32(0x400000));
+}
+
+static inline __attribute__((always_inline)) dm_pair dm_widen_pair(const uint16_t *from)
+{
+    const __m512i x = _mm512_loadu_si512(from), odd = _mm512_and_si512(x, _mm512_set1_epi32(0xffff0000));
+    return (dm_pair) {_mm512_castsi512_ps(_mm512_slli_epi32(x, 16)), _mm512_castsi512_ps(odd)};
+}
+
+static inline __attribute__((always_inline)) dm_words dm_narrow_pair(dm_pair x)
+{
+    const __m512i even = _mm512_srli_epi32(dm_bf16_rounded(x.low), 16);
+    return _mm512_mask_blend_epi16(0xaaaaaaaau, even, dm_bf16_rounded(x.high));
+}
+#else
 #ifdef __AVX2__
 typedef __m256 dm_floats;
 typedef __m256i dm_words;
