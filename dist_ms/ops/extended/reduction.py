@@ -227,6 +227,8 @@ def count_nonzero(input: Tensor, dim: Any = None) -> Tensor:
         >>> print(ms.mint.count_nonzero(ms.Tensor([0.0, 1.0, 2.0])))
         2
     """
+    if isinstance(input, Tensor) and input.size < 1 << 31 and dim is None:
+        return ops.cast(ops.count_nonzero(input), int64)
     return ops.sum(ops.ne(input, 0), _axes(dim))
 
 

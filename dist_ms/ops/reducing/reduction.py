@@ -17,6 +17,8 @@ from dist_ms.ops.creating.casting import cast_array
 from dist_ms.ops.elementwise.arithmetic import mul
 from dist_ms.ops.elementwise.division import true_divide
 from dist_ms.ops.kernels import axis_reduction as kernels
+from dist_ms.ops.kernels import pointwise
+from dist_ms.ops.pointwise import apply as element_wise
 from dist_ms.ops.primitive import Primitive, numpy_dtype, quiet
 from dist_ms.ops.shaping.expanding import BroadcastTo
 from dist_ms.ops.shaping.reshaping import reshape
@@ -264,6 +266,10 @@ class ReduceAny(_Truth):
     which = "max"
 
 
+# Elements from which on several passes of kernels take less time than NumPy's one.
+_LEAST_COUNTED = 4096
+
+
 @raises(**{"axis twice": RuntimeError})
 class CountNonZero(Reduction):
     """The number of elements over dimensions that are not 0, as int32.
@@ -283,7 +289,17 @@ class CountNonZero(Reduction):
     differentiable = False
 
     def forward(self, x: np.ndarray, axis: Any = ()) -> np.ndarray:
-        return np.asarray(np.count_nonzero(x, self.axes(x, axis), keepdims=self.keep_dims), np.int32)
+        axes = self.axes(x, axis)
+        if x.size >= _LEAST_COUNTED:
+            if x.dtype != bool:
+                x = element_wise(np.not_equal, x, np.zeros((), x.dtype))
+            if len(axes) < x.ndim:
+                found = kernels.reduce_axes(element_wise(pointwise.to_int, x), axes, "sum", self.keep_dims)
+                if found is not None:
+                    return found
+        if len(axes) == x.ndim:  # with axes NumPy adds up int64
+            return np.full((1,) * x.ndim if self.keep_dims else (), np.count_nonzero(x), np.int32)
+        return np.asarray(np.count_nonzero(x, axes, keepdims=self.keep_dims), np.int32)
 
 
 _sum, _mean, _prod = (ReduceSum(), ReduceSum(True)), (ReduceMean(), ReduceMean(True)), (ReduceProd(), ReduceProd(True))

@@ -53,6 +53,7 @@ def test_dtypes_of_reductions():
     same(mint.nansum(ms.Tensor([1, 2], ms.int32)), 3, ms.int32)
     same(mint.nansum(ms.Tensor([True, True])), 2, ms.int64)
     same(mint.count_nonzero(ms.Tensor([[0, 2], [3, 4]]), 1), [1, 2], ms.int64)
+    same(mint.count_nonzero(ms.Tensor([[0, 2], [3, 4]])), 3, ms.int64)
 
 
 def test_extremes_have_three_forms():

@@ -30,6 +30,24 @@ def test_values(axis, keep, dtype):
     )
 
 
+@pytest.mark.parametrize("dtype", ["bool", "uint8", "int32", "int64", "float16", "float32", "float64", "complex64"])
+@pytest.mark.parametrize("shape", [(64, 70), (3, 50, 40), (6000, 1), (0, 5)])
+def test_counts_of_many(dtype, shape):
+    generator = np.random.default_rng(0)
+    x = (generator.integers(0, 3, shape) * 100).astype(dtype)
+    if dtype == "float32":
+        x[:1] = np.nan
+        x[1:2] = -0.0
+    for array in (x, x.T, x[::2]):
+        for axis in ((), 0, -1, (0, 1)):
+            for keep in (False, True):
+                found = ops.count_nonzero(ms.Tensor(array), axis, keep)
+                assert found.dtype == ms.int32
+                equal(found, np.count_nonzero(array, None if axis == () else axis, keepdims=keep))
+                if dtype == "float16":
+                    equal(ops.count_nonzero(ms.Tensor(array).astype(ms.bfloat16), axis, keep), found.asnumpy())
+
+
 @pytest.mark.parametrize("dtype", INTEGERS + FLOATS)
 def test_dtypes(dtype):
     x = np.array([[1, 2], [3, 5]], dtype)
