@@ -16,8 +16,9 @@
 /* pi in two parts, the first short enough for its product with a whole number up to 2^20 to be exact. */
 #define DM_PI_FIRST 3.1415926534682512
 #define DM_PI_SECOND 1.2154201013012384e-10
-/* Angles beyond it are left to the C library. */
+/* Angles beyond it are left to the C library, those up to the other one to float32 where that has a loop. */
 #define DM_LARGEST_ANGLE 1e6
+#define DM_CLOSEST_ANGLE 100.0f
 
 enum { DM_ANGLES = 512 };
 
@@ -264,27 +265,34 @@ DM_LOOP(dm_log10_float) { DM_UNARY }
 DM_LOOP(dm_exp2_float) { DM_UNARY }
 #undef DM_FORMULA
 
-/* Whether any angle is too large for the loops of vectors; NaN is not. */
-static inline int dm_any_large(const char *place, dm_size size, dm_size step)
+/* Whether any angle is larger than a bound; NaN is not. */
+static inline int dm_any_large(const char *place, dm_size size, dm_size step, float bound)
 {
     int found = 0;
     if (step == sizeof(float))
-        for (dm_size at = 0; at < size; at++) found |= fabsf(((const float *) place)[at]) > (float) DM_LARGEST_ANGLE;
+        for (dm_size at = 0; at < size; at++) found |= fabsf(((const float *) place)[at]) > bound;
     else
         for (dm_size at = 0; at < size; at++)
-            found |= fabsf(*(const float *) (place + at * step)) > (float) DM_LARGEST_ANGLE;
+            found |= fabsf(*(const float *) (place + at * step)) > bound;
     return found;
 }
 
-/* A tile of angles by vectors, or one by one where a large one is among them. */
+typedef void (*dm_unary_loop)(char **, const dm_size *, const dm_size *, void *);
+
+/* A tile of angles by vectors, of float32 if there are such for close ones, or one by one where a large one is among
+ * them. */
 static inline __attribute__((always_inline)) void dm_angles(
     char **places, const dm_size *sizes, const dm_size *steps,
-    void (*loop)(char **, const dm_size *, const dm_size *, void *), double (*near)(double), double (*far)(double))
+    dm_unary_loop closest, dm_unary_loop loop, double (*near)(double), double (*far)(double))
 {
     for (dm_size start = 0; start < sizes[0]; start += DM_ANGLES) {
         const dm_size size = sizes[0] - start < DM_ANGLES ? sizes[0] - start : DM_ANGLES;
         char *at[2] = {places[0] + start * steps[0], places[1] + start * steps[1]};
-        if (!dm_any_large(at[0], size, steps[0])) {
+        if (closest && !dm_any_large(at[0], size, steps[0], DM_CLOSEST_ANGLE)) {
+            closest(at, &size, steps, NULL);
+            continue;
+        }
+        if (!dm_any_large(at[0], size, steps[0], (float) DM_LARGEST_ANGLE)) {
             loop(at, &size, steps, NULL);
             continue;
         }
@@ -306,8 +314,13 @@ DM_LOOP(dm_near_tan) { DM_UNARY }
 #undef DM_FORMULA
 #undef DM_X
 #undef DM_OUT
-DM_LOOP(dm_sin_float) { (void) options; dm_angles(places, sizes, steps, dm_near_sin, dm_sine, sin); }
-DM_LOOP(dm_cos_float) { (void) options; dm_angles(places, sizes, steps, dm_near_cos, dm_cosine, cos); }
-DM_LOOP(dm_tan_float) { (void) options; dm_angles(places, sizes, steps, dm_near_tan, dm_tangent, tan); }
+#ifdef __AVX512F__
+#define DM_CLOSEST(name) dm_closest_##name
+#else
+#define DM_CLOSEST(name) NULL
+#endif
+DM_LOOP(dm_sin_float) { (void) options; dm_angles(places, sizes, steps, DM_CLOSEST(sin), dm_near_sin, dm_sine, sin); }
+DM_LOOP(dm_cos_float) { (void) options; dm_angles(places, sizes, steps, DM_CLOSEST(cos), dm_near_cos, dm_cosine, cos); }
+DM_LOOP(dm_tan_float) { (void) options; dm_angles(places, sizes, steps, NULL, dm_near_tan, dm_tangent, tan); }
 
 #endif
