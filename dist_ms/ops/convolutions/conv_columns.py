@@ -20,6 +20,8 @@ _F16, _F32 = np.dtype(np.float16), np.dtype(np.float32)
 _WORDS = {2: np.dtype(np.uint16), 4: np.dtype(np.uint32)}
 # Numbers of columns that are made at a time where channels are few, so that they stay in the cache.
 _IN_CACHE = 1 << 18
+# Numbers of a vector; images, and pixels of each, from which on products of 16 bits are made channel by channel (2 x).
+_LANES, _LEAST_BATCH, _LEAST_PLANE = 16, 8, 128
 # Sides of a matrix, the shorter and the longer one, from which on its tiles are turned sooner than lines (1.3 to 5 x).
 _LEAST_TURNED, _LEAST_LONG = 16, 32
 
@@ -27,14 +29,29 @@ _LEAST_TURNED, _LEAST_LONG = 16, 32
 def convolve_whole(x: np.ndarray, w: np.ndarray, bias: np.ndarray | None, out: np.ndarray) -> None:
     """Write the convolution of images that one window covers each into `out`: row-major images are multiplied."""
     images, kernels = contiguous(x).reshape(len(x), -1), contiguous(w).reshape(len(w), -1)
-    multiply(images, kernels.T, bias, _images(out).reshape(len(x), len(w)))
+    result = _images(out).reshape(len(x), len(w))
+    if bias is not None or len(x) % _LANES:
+        multiply(images, kernels.T, bias, result)
+        return
+    # oneDNN re-lays the second factor: let it be the images, which are fewer and fill its vectors.
+    products = scratch.array("products", out.dtype, len(w), len(x))
+    dnnl.matmul(kernels, images.T, products)
+    np.copyto(result, products.T)
 
 
 def convolve_whole_transposed(dy: np.ndarray, w: np.ndarray, dx: np.ndarray) -> None:
     """Write the gradient of such a convolution's input into `dx`, likewise."""
     gradients, kernels = contiguous(dy).reshape(len(dy), -1), contiguous(w).reshape(len(w), -1)
     products = scratch.array("products", dx.dtype, *dx.shape)
-    multiply(gradients, kernels, None, products.reshape(len(dx), -1))
+    outputs, channels, pixels = len(w), w.shape[1], math.prod(w.shape[2:])
+    if w.itemsize == 2 and len(dy) >= _LEAST_BATCH and pixels >= _LEAST_PLANE:
+        # oneDNN re-lays 16-bit kernels, too, but not those of a channel.
+        each = scratch.array("inputs", dy.dtype, channels, *gradients.shape)
+        np.copyto(each, gradients)
+        planes = products.reshape(len(dy), channels, pixels).transpose(1, 0, 2)
+        dnnl.matmul(each, kernels.reshape(outputs, channels, pixels).transpose(1, 0, 2), planes)
+    else:
+        multiply(gradients, kernels, None, products.reshape(len(dy), -1))
     copy_into(products, dx)
 
 

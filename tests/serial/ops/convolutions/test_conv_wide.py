@@ -115,7 +115,7 @@ def test_images_go_part_by_part(monkeypatch):
 
 @pytest.mark.parametrize("dtype", (F32, BF16), ids=str)
 @pytest.mark.parametrize("layout", [np.asarray, channels_last])
-@pytest.mark.parametrize("batch, outputs", [(3, 5), (5, 3), (1, 1)])
+@pytest.mark.parametrize("batch, outputs", [(3, 5), (5, 3), (1, 1), (8, 9), (16, 18)])
 def test_a_window_over_the_whole_image(batch, outputs, layout, dtype):
     rng = np.random.default_rng(0)
     shapes = ((batch, 16, 32, 33), (outputs, 16, 32, 33), (outputs,), (batch, outputs, 1, 1))
