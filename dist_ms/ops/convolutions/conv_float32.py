@@ -11,7 +11,7 @@ from dist_ms._ext.threads import get_num_threads
 from dist_ms.ops.convolutions import conv_depthwise
 from dist_ms.ops.convolutions.plan import Geometry
 from dist_ms.ops.kernels import cast, dnnl
-from dist_ms.ops.layout import converted, in_memory_order
+from dist_ms.ops.layout import contiguous, converted
 from dist_ms.ops.scratch import scratch
 
 _F32 = np.dtype(np.float32)
@@ -39,20 +39,17 @@ def _parts(x: np.ndarray, out: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndar
     """Yield some images of `x` in float32 and where their results go, which are rounded into `out` afterwards."""
     of_image = (math.prod(x.shape[1:]) + math.prod(out.shape[1:])) or 1
     parts = -(-len(x) // max(1, get_num_threads() * _IN_CACHE // of_image))
+    order = (0, *sorted(range(1, x.ndim), key=lambda axis: -x.strides[axis]))
+    images, results = contiguous(x.transpose(order)), out.transpose(0, *range(2, out.ndim), 1)
+    axes, last = tuple(map(order.index, range(x.ndim))), (0, out.ndim - 1, *range(1, out.ndim - 1))
     for index in range(parts):
         where = slice(len(x) * index // parts, len(x) * (index + 1) // parts)
-        images, results = x[where], np.moveaxis(out[where], 1, -1)
+        part = images[where]
+        wide = scratch.array("inputs", _F32, *part.shape)
+        cast.from_bfloat16(part, wide)
         if out.dtype == _F32:
-            yield _widened(images), out[where]
+            yield wide.transpose(axes), out[where]
             continue
-        sums = scratch.array("products", _F32, *results.shape)
-        yield _widened(images), np.moveaxis(sums, -1, 1)
-        cast.to_bfloat16(sums, results)
-
-
-def _widened(x: np.ndarray) -> np.ndarray:
-    """Dense bfloat16 `x` in float32 and the same order of memory."""
-    lines = in_memory_order(x)
-    wide = scratch.array("inputs", _F32, *lines.shape)
-    cast.from_bfloat16(lines, wide)
-    return wide if lines is x else wide.transpose(np.argsort(sorted(range(x.ndim), key=lambda axis: -x.strides[axis])))
+        sums = scratch.array("products", _F32, *results[where].shape)
+        yield wide.transpose(axes), sums.transpose(last)
+        cast.to_bfloat16(sums, results[where])

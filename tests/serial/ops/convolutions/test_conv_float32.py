@@ -24,7 +24,7 @@ GRADIENT = [
     ((5, 32, 14, 15), (32, 1, 3, 3), (2, 2), ((1, 1), (0, 1)), (1, 1), 32),
     ((4, 7, 17, 11), (7, 1, 2, 3), (1, 3), ((0, 0), (1, 1)), (1, 2), 7),
 ]
-LAYOUTS = pytest.mark.parametrize("layout", (channels_last, np.ascontiguousarray))
+LAYOUTS = pytest.mark.parametrize("layout", (channels_last, np.ascontiguousarray, np.asfortranarray))
 
 
 @pytest.fixture(params=(1 << 18, 5000, 1), ids=("all at once", "some at a time", "one at a time"))
