@@ -255,7 +255,10 @@ def tiles(x: tuple, y: tuple) -> int:
 
 
 def suits_columns(at: Geometry, dtype: np.dtype, cpu: Capabilities, of_weight: bool = False) -> bool:
-    """Whether a convolution, or its weight's gradient, gains as a product: few pixels or AMX, many outputs."""
+    """Whether a convolution, or its weight's gradient, gains as a product: few pixels or AMX, many outputs.
+
+    In 16-bit types without AMX it is the multiplications that oneDNN waits for, not the weights.
+    """
     y, w = at.y, at.w
     pixels, outputs = y[0] * math.prod(y[2:]), w[0]
     if at.group != 1 or outputs < _LEAST_ON_AMX or len(w) > 4 or not 0 < pixels * math.prod(w[1:]) <= _MOST_COLUMNS:
@@ -263,7 +266,7 @@ def suits_columns(at: Geometry, dtype: np.dtype, cpu: Capabilities, of_weight: b
     if dtype != _F32 and not (cpu.float16 if dtype == _F16 else cpu.bfloat16):
         return False
     if pixels <= _FEW_PIXELS and outputs >= _LEAST_OUTPUTS:
-        return True
+        return of_weight or dtype in (_F32, _F16) or cpu.amx
     if dtype == _F32:
         return pixels >= _FEW_PIXELS and cpu.amx and not cpu.rounds
     return of_weight and pixels <= _FEW_FOR_GRADIENT and w[1] >= _LEAST_FOR_GRADIENT

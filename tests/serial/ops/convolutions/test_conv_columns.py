@@ -49,7 +49,7 @@ def test_forward_and_gradients(x_shape, w_shape, stride, padding, dilation, turn
     assert conv_columns.turns_rows(at) == (math.prod(w_shape[2:]) > 1)
     if not turns_rows:
         monkeypatch.setattr(conv_columns, "turns_rows", lambda at: False)
-    if dtype != BF16 or dnnl.has_bfloat16():
+    if dtype != BF16 or capabilities().amx:
         assert plan.suits_columns(at, BF16 if dtype == BF16 else F32, capabilities())
     check_forward_and_gradients(at, layout, dtype)
 

@@ -46,7 +46,8 @@ FORWARD = [
     (images(64, 64, 16, 512, 1), F32, ROUNDS, "DIRECT"),
     (images(64, 64, 16, 512, 1), BF16, AMX, "DIRECT"),
     (images(2, 64, 8, 512, 5, 2), BF16, PLAIN, "DIRECT"),
-    (images(2, 64, 8, 512, 5, 2), BF16, NARROW, "COLUMNS"),
+    (images(2, 64, 8, 512, 5, 2), BF16, NARROW, "DIRECT"),
+    (images(2, 64, 8, 512, 5, 2), BF16, AMX, "COLUMNS"),
     (images(2, 64, 8, 512, 5, 2), F16, AMX, "DIRECT"),
     (images(2, 64, 8, 512, 5, 2), F16, NARROW, "COLUMNS"),
     (images(64, 1, (50, 40), 96, (3, 40)), F32, PLAIN, "COLUMNS"),  # windows as wide as the images
