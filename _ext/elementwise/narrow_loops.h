@@ -40,14 +40,14 @@ static inline __attribute__((always_inline)) void dm_narrow_all(
         for (int lane = 0; lane < DM_PAIR; lane++) copies[i][lane] = moves[i] ? 0 : *(const uint16_t *) places[i];
     }
     for (; at + DM_PAIR <= size; at += DM_PAIR)
-        DM_WHOLE(storeu)((dm_words *) (out + at), dm_narrow_step(from, moves, at, operands, formula));
+        DM_REGISTER(storeu)((dm_words *) (out + at), dm_narrow_step(from, moves, at, operands, formula));
     if (at < size) {
         for (int i = 0; i < operands; i++)
             if (moves[i]) {
                 memcpy(copies[i], from[i] + at, (size - at) * sizeof(uint16_t));
                 from[i] = copies[i];
             }
-        DM_WHOLE(storeu)((dm_words *) result, dm_narrow_step(from, moves, 0, operands, formula));
+        DM_REGISTER(storeu)((dm_words *) result, dm_narrow_step(from, moves, 0, operands, formula));
         memcpy(out + at, result, (size - at) * sizeof(uint16_t));
     }
 }

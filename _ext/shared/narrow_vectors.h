@@ -14,7 +14,7 @@
 typedef __m512 dm_floats;
 typedef __m512i dm_words;
 #define DM_VECTOR(name) _mm512_##name
-#define DM_WHOLE(name) _mm512_##name##_si512
+#define DM_REGISTER(name) _mm512_##name##_si512
 
 enum { DM_PAIR = sizeof(dm_words) / 2 };
 
@@ -47,7 +47,7 @@ static inline __attribute__((always_inline)) dm_words dm_narrow_pair(dm_pair x)
 typedef __m256 dm_floats;
 typedef __m256i dm_words;
 #define DM_VECTOR(name) _mm256_##name
-#define DM_WHOLE(name) _mm256_##name##_si256
+#define DM_REGISTER(name) _mm256_##name##_si256
 #define DM_AS_WORDS(x) _mm256_castps_si256(x)
 #define DM_AS_FLOATS(x) _mm256_castsi256_ps(x)
 #define DM_IS_NAN(x) _mm256_cmp_ps(x, x, _CMP_UNORD_Q)
@@ -56,7 +56,7 @@ typedef __m256i dm_words;
 typedef __m128 dm_floats;
 typedef __m128i dm_words;
 #define DM_VECTOR(name) _mm_##name
-#define DM_WHOLE(name) _mm_##name##_si128
+#define DM_REGISTER(name) _mm_##name##_si128
 #define DM_AS_WORDS(x) _mm_castps_si128(x)
 #define DM_AS_FLOATS(x) _mm_castsi128_ps(x)
 #define DM_IS_NAN(x) _mm_cmpunord_ps(x, x)
@@ -69,16 +69,16 @@ typedef struct { dm_floats low, high; } dm_pair;
 
 static inline __attribute__((always_inline)) dm_pair dm_widen_pair(const uint16_t *from)
 {
-    const dm_words zero = DM_WHOLE(setzero)(), x = DM_WHOLE(loadu)((const dm_words *) from);
+    const dm_words zero = DM_REGISTER(setzero)(), x = DM_REGISTER(loadu)((const dm_words *) from);
     return (dm_pair) {DM_AS_FLOATS(DM_VECTOR(unpacklo_epi16)(zero, x)), DM_AS_FLOATS(DM_VECTOR(unpackhi_epi16)(zero, x))};
 }
 
 /* The bfloat16 of each number in its lower half: to the nearest, ties to even; a NaN stays one. */
 static inline __attribute__((always_inline)) dm_words dm_narrow_words(dm_floats x)
 {
-    const dm_words bits = DM_AS_WORDS(x), odd = DM_WHOLE(and)(DM_VECTOR(srli_epi32)(bits, 16), DM_VECTOR(set1_epi32)(1));
+    const dm_words bits = DM_AS_WORDS(x), odd = DM_REGISTER(and)(DM_VECTOR(srli_epi32)(bits, 16), DM_VECTOR(set1_epi32)(1));
     const dm_words rounded = DM_VECTOR(add_epi32)(DM_VECTOR(add_epi32)(bits, DM_VECTOR(set1_epi32)(0x7fff)), odd);
-    const dm_words quiet = DM_WHOLE(or)(bits, DM_VECTOR(set1_epi32)(0x400000));
+    const dm_words quiet = DM_REGISTER(or)(bits, DM_VECTOR(set1_epi32)(0x400000));
     return DM_VECTOR(srli_epi32)(DM_VECTOR(blendv_epi8)(rounded, quiet, DM_AS_WORDS(DM_IS_NAN(x))), 16);
 }
 
@@ -97,7 +97,7 @@ static inline ptrdiff_t dm_narrow_row(const float *from, uint16_t *to, ptrdiff_t
 #ifdef __AVX2__
         x = _mm256_permute4x64_epi64(x, 0xd8);
 #endif
-        DM_WHOLE(storeu)((dm_words *) (to + i), x);
+        DM_REGISTER(storeu)((dm_words *) (to + i), x);
     }
     return i;
 }
