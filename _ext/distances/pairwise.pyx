@@ -82,7 +82,7 @@ cdef void row_distances(
             for column in range(width):
                 out[start + column] = <floating> sums[column]
         elif floating is float:
-            # A sum that is rounded first makes one root in ten differ in its last bit; roots of float64 take four times as long.
+            # Rounding a sum first changes the last bit of one root in ten; roots of float64 take four times as long.
             for column in range(width):
                 out[start + column] = sqrtf(<float> sums[column])
         else:
