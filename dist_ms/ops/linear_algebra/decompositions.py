@@ -7,15 +7,13 @@ from typing import Any
 import numpy as np
 
 from dist_ms import ops
-from dist_ms._ext.tape import Kept
-from dist_ms.autograd.tape import apply
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import floating, not_of, tensor
 from dist_ms.ops.elementwise.arithmetic import mul, neg
 from dist_ms.ops.linear_algebra import lapack
 from dist_ms.ops.linear_algebra.matmul import matmul
 from dist_ms.ops.primitive import Primitive, quiet
-from dist_ms.ops.shaping.reshaping import expand_dims, reshape
+from dist_ms.ops.shaping.reshaping import expand_dims
 from dist_ms.ops.shaping.transposing import swapaxes
 
 __all__ = [
@@ -75,12 +73,9 @@ class MatrixInverse(Primitive):
         return ops.adjoint(out) if self.adjoint else out
 
     def forward(self, x: np.ndarray) -> np.ndarray:
-        return self._inverted(x, None)
-
-    def _inverted(self, x: np.ndarray, known: lapack.Factors | None) -> np.ndarray:
         not_of(x, "e", "x", self.name)
         try:
-            out = lapack.inverse(square_matrices(self.name, x), known)
+            out = lapack.inverse(square_matrices(self.name, x))
         except np.linalg.LinAlgError:
             raise ValueError(f"For '{self.name}', every matrix must have an inverse, but one has none.") from None
         return out.astype(x.dtype, copy=False)
@@ -90,24 +85,7 @@ class MatrixInverse(Primitive):
         return neg(matmul(back, matmul(dout, back)))
 
 
-class _KnownInverse(MatrixInverse):
-    """The inverses of matrices, of which what their determinants left in `kept` may be the factors."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.name = "MatrixInverse"
-
-    def __call__(self, x: Tensor, kept: Kept) -> Tensor:
-        return apply(self, x, kept)
-
-    def forward(self, x: np.ndarray, kept: Kept) -> np.ndarray:
-        return self._inverted(x, kept.value)
-
-    def gradient(self, inputs: tuple, output: Tensor, dout: Tensor) -> tuple:
-        return super().gradient(inputs, output, dout), None
-
-
-_inverse, _known_inverse = MatrixInverse(), _KnownInverse()
+_inverse = MatrixInverse()
 
 
 def inverse(input: Tensor) -> Tensor:
@@ -148,20 +126,15 @@ class MatrixDeterminant(Primitive):
         8.0
     """
 
-    keeps = (0,)
     keeps_output = True
 
-    def __call__(self, input: Tensor) -> Tensor:
-        return apply(self, input, Kept())
-
     @quiet
-    def forward(self, input: np.ndarray, kept: Kept) -> np.ndarray:
-        out, kept.value = lapack.determinant(square_matrices(self.name, input))
-        return out.astype(input.dtype, copy=False)
+    def forward(self, input: np.ndarray) -> np.ndarray:
+        return lapack.determinant(square_matrices(self.name, input)).astype(input.dtype, copy=False)
 
-    def gradient(self, inputs: tuple, output: Tensor, dout: Tensor) -> tuple:
-        weight = reshape(mul(dout, output), (*output.shape, 1, 1))
-        return mul(weight, swapaxes(_known_inverse(*inputs), -1, -2)), None
+    def gradient(self, inputs: tuple, output: Tensor, dout: Tensor) -> Tensor:
+        weight = expand_dims(expand_dims(mul(dout, output), -1), -1)
+        return mul(weight, swapaxes(inverse(inputs[0]), -1, -2))
 
 
 class LogMatrixDeterminant(Primitive):
@@ -183,17 +156,13 @@ class LogMatrixDeterminant(Primitive):
 
     keeps = (0,)
 
-    def __call__(self, input: Tensor) -> tuple[Tensor, Tensor]:
-        return apply(self, input, Kept())
-
     @quiet
-    def forward(self, input: np.ndarray, kept: Kept) -> tuple:
-        sign, log, kept.value = lapack.log_determinant(square_matrices(self.name, input))
+    def forward(self, input: np.ndarray) -> tuple:
+        sign, log = lapack.log_determinant(square_matrices(self.name, input))
         return sign.astype(input.dtype, copy=False), log.astype(input.dtype, copy=False)
 
-    def gradient(self, inputs: tuple, output: Any, dout: tuple) -> tuple:
-        weight = reshape(dout[1], (*dout[1].shape, 1, 1))
-        return mul(weight, swapaxes(_known_inverse(*inputs), -1, -2)), None
+    def gradient(self, inputs: tuple, output: Any, dout: tuple) -> Tensor:
+        return mul(expand_dims(expand_dims(dout[1], -1), -1), swapaxes(inverse(inputs[0]), -1, -2))
 
 
 det = matrix_determinant = MatrixDeterminant()

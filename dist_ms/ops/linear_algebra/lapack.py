@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import importlib
-import math
 import threading
 from collections.abc import Callable
 from types import TracebackType
@@ -28,8 +27,6 @@ _PANEL = 32
 _SMALL = 64
 # That from which on threads pay.
 _LARGE = 1024
-# The smallest number of float64 that has all its bits.
-_SMALLEST = float(np.finfo(np.float64).tiny)
 
 
 class _OneThread:
@@ -91,77 +88,46 @@ def _each(function: Callable, whole: Callable, a: np.ndarray) -> Any:
     return tuple(np.stack(part).reshape(*a.shape[:-2], *part[0].shape) for part in zip(*found))
 
 
-# The triangular factors of a matrix, the exchanges of its rows, and the number of a pivot that is zero, or 0.
-Factors = tuple[np.ndarray, np.ndarray, int]
-
-
-def _factors(a: np.ndarray) -> Factors:
-    return _routine("getrf", a)(a.T)  # transposed, a matrix lies as Fortran has it
-
-
-def _inverse(a: np.ndarray, known: Factors | None = None) -> np.ndarray:
-    factors, pivots, wrong = known or _factors(a)
+def _inverse(a: np.ndarray) -> np.ndarray:
+    # Transposed, a matrix lies as Fortran has it.
+    factors, pivots, wrong = _routine("getrf", a)(a.T)
     if not wrong:
-        out, wrong = _routine("getri", a)(factors, pivots, lwork=_PANEL * len(a), overwrite_lu=known is None)
+        out, wrong = _routine("getri", a)(factors, pivots, lwork=_PANEL * len(a), overwrite_lu=True)
     if wrong:
         raise np.linalg.LinAlgError("Singular matrix")
     out += 0  # -0 is what many zeros of triangles come out as
     return out.T
 
 
-def inverse(a: np.ndarray, known: Factors | None = None) -> np.ndarray:
+def inverse(a: np.ndarray) -> np.ndarray:
     """Invert square matrices.
-
-    Args:
-        a: the matrices.
-        known: what `determinant` or `log_determinant` found of them.
 
     Raises:
         LinAlgError: if one has no inverse.
     """
-    return _each(lambda a: _inverse(a, known), np.linalg.inv, a)
+    return _each(_inverse, np.linalg.inv, a)
 
 
-def _sign_and_log(factors: Factors) -> tuple[np.ndarray, np.ndarray]:
-    """Of a determinant."""
-    triangle, pivots, _ = factors
-    diagonal = triangle.diagonal()
+def _log_determinant(a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    factors, pivots, _ = _routine("getrf", a)(a.T)
+    diagonal = factors.diagonal()
     sizes = np.abs(diagonal)
     signs = np.divide(diagonal, sizes, out=np.zeros_like(diagonal), where=sizes > 0)
     sign = signs.prod()
-    return -sign if _is_odd(pivots) else sign, np.log(sizes).sum()
+    odd = np.count_nonzero(pivots != np.arange(len(pivots))) % 2
+    return -sign if odd else sign, np.log(sizes).sum()
 
 
-def _is_odd(pivots: np.ndarray) -> bool:
-    """Whether an odd number of rows were exchanged."""
-    return bool(np.count_nonzero(pivots != np.arange(len(pivots))) % 2)
+def log_determinant(a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The signs and the logs of the absolute values of the determinants of square matrices."""
+    sign, log = _each(_log_determinant, np.linalg.slogdet, a)
+    return np.asarray(sign), np.asarray(log)
 
 
-def log_determinant(a: np.ndarray) -> tuple[np.ndarray, np.ndarray, Factors | None]:
-    """The signs and the logs of the absolute values of the determinants of square matrices.
-
-    Returns:
-        the two, and for `inverse` the factors of a single matrix.
-    """
-    if a.ndim > 2 or not a.size:
-        sign, log = _each(lambda a: _sign_and_log(_factors(a)), np.linalg.slogdet, a)
-        return np.asarray(sign), np.asarray(log), None
-    factors = _each(_factors, _factors, a)
-    sign, log = _sign_and_log(factors)
-    return np.asarray(sign), np.asarray(log), factors
-
-
-def determinant(a: np.ndarray) -> tuple[np.ndarray, Factors | None]:
-    """The determinants of square matrices, and for `inverse` the factors of a single one."""
-    if a.ndim > 2 or not a.size or a.dtype.kind == "c":
-        sign, log, factors = log_determinant(a)
-        return np.asarray(sign * np.exp(log), a.dtype), factors
-    factors = _each(_factors, _factors, a)
-    value = np.multiply.reduce(factors[0].diagonal(), dtype=np.float64)
-    if not _SMALLEST < abs(value) < math.inf and not factors[2]:  # on the way it may have been too large or too small
-        sign, log = _sign_and_log(factors)
-        return np.asarray(sign * np.exp(np.float64(log)), a.dtype), factors
-    return np.asarray((-value if _is_odd(factors[1]) else value) + 0, a.dtype), factors
+def determinant(a: np.ndarray) -> np.ndarray:
+    """The determinants of square matrices."""
+    sign, log = log_determinant(a)
+    return np.asarray(sign * np.exp(log), a.dtype)
 
 
 def solve(a: np.ndarray, b: np.ndarray) -> np.ndarray:

@@ -54,34 +54,16 @@ def test_determinants(shape, dtype):
         a = a / np.array(max(shape[-1], 1) ** 0.5).astype(dtype)
         for found, wanted in zip(lapack.log_determinant(a), np.linalg.slogdet(a)):
             close(found, wanted, 1e-3 if dtype in "fF" else 1e-10)
-        close(lapack.determinant(a)[0], np.asarray(np.linalg.det(a)), 1e-3 if dtype in "fF" else 1e-10)
+        close(lapack.determinant(a), np.asarray(np.linalg.det(a)), 1e-3 if dtype in "fF" else 1e-10)
 
 
 @pytest.mark.parametrize("side", [2, 70])
 def test_determinants_of_no_and_of_exchanged_rows(side):
     swapped = np.eye(side, dtype=np.float32)[[1, 0, *range(2, side)]]
-    assert lapack.determinant(swapped)[0] == -1 and lapack.log_determinant(swapped)[:2] == (-1, 0)
+    assert lapack.determinant(swapped) == -1 and lapack.log_determinant(swapped) == (-1, 0)
     with np.errstate(divide="ignore"):
         singular = np.ones((side, side))
-        assert lapack.determinant(singular)[0] == 0 and lapack.log_determinant(singular)[:2] == (0, -np.inf)
-
-
-@pytest.mark.parametrize("dtype", ["f", "d"])
-def test_determinants_that_are_too_large_or_too_small_on_the_way(dtype):
-    sizes = np.array([1e35] * 12 + [1e-35] * 12, dtype)
-    with np.errstate(over="ignore", under="ignore"):  # as operations call it
-        for diagonal in (sizes, sizes[::-1]):
-            close(lapack.determinant(np.diag(diagonal))[0], np.asarray(1, dtype), 1e-3 if dtype == "f" else 1e-11)
-
-
-@pytest.mark.parametrize("dtype", ["f", "d", "F", "D"])
-def test_inverses_of_known_factors(dtype):
-    a = matrices((40, 40), dtype)[0]
-    for find in (lapack.determinant, lapack.log_determinant):
-        factors = find(a)[-1]
-        for _ in range(2):  # they stay what they are
-            np.testing.assert_array_equal(lapack.inverse(a, factors), lapack.inverse(a))
-    assert lapack.determinant(np.stack([a, a]))[-1] is None
+        assert lapack.determinant(singular) == 0 and lapack.log_determinant(singular) == (0, -np.inf)
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (5, 3), (70, 64), (0, 2), (3, 0), (2, 4, 3)])
