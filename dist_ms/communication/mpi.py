@@ -321,7 +321,7 @@ class MpiComm(MeetingComm):
         if self._here is not None:
             self._here.free()
         self._exchange.free()
-        self._scratch = self._here = None
+        self._scratch = self._here = self._shared = None  # the next group takes its windows, not the garbage collector
         self._leave()
         self._comm.Free()
 
