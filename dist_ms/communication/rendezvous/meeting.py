@@ -179,6 +179,7 @@ class MeetingComm(Comm):
             self._queue.append(exchange)
             self._wait(lambda: self._over(exchange), verb, number, (exchange, array))
             state = exchange.advance(0)
+            self._drive()  # what is over leaves the queue, and its memory is free
         if state == _DIFFER:
             self._differ(verb, array, more, names)
 
