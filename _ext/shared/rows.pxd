@@ -81,6 +81,13 @@ cdef inline Matrix matrix(
     str kernel, str name, cnp.ndarray array, bint written, str like_name, cnp.ndarray like
 ) except *:
     """Return a C-contiguous matrix that has the shape of `like` and is computed with in its type."""
+    return numbers_like(kernel, name, array, 2, written, like_name, like)
+
+
+cdef inline Matrix numbers_like(
+    str kernel, str name, cnp.ndarray array, int dimensions, bint written, str like_name, cnp.ndarray like
+) except *:
+    """Return a C-contiguous array of so many dimensions, of the shape of `like` and computed with in its type."""
     cdef Matrix found
     found.number = number_of(kernel, name, array)
     found.data = cnp.PyArray_DATA(array)
@@ -90,7 +97,7 @@ cdef inline Matrix matrix(
             f"For '{kernel}', '{name}' must be {wanted}, as '{like_name}' is {type_name(like)}, "
             f"but got {type_name(array)}."
         )
-    check(kernel, name, array, cnp.PyArray_TYPE(array), 2, written)
+    check(kernel, name, array, cnp.PyArray_TYPE(array), dimensions, written)
     check_same_shape(kernel, name, array, like_name, like)
     return found
 

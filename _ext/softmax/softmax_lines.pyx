@@ -13,11 +13,11 @@ from cython.parallel cimport prange, threadid
 from libc.math cimport INFINITY, isfinite, isnan, log
 from libc.string cimport memcpy
 
-from arrays cimport check, check_same_shape, real_type, type_name
+from arrays cimport check, check_same_shape, real_type
 from blocks cimport EXPONENTIAL_COST, PARALLEL_FROM, block_count, block_length, maximum_of, rows_per_block
 from exponentials cimport lift, lifted_sum
 from rows cimport (
-    FLOAT32, Matrix, is_narrow, number_of, padded, place_of, put_back, scratch_rows, widened, working_type
+    FLOAT32, Matrix, is_narrow, numbers_like, padded, place_of, put_back, scratch_rows, widened, working_type
 )
 from tiles cimport TILE, put_rest, take_rest
 from transcendental cimport LIFT, LOWEST, hidden, lifted_exponential
@@ -130,24 +130,6 @@ cdef int check_lines(str kernel, str name, cnp.ndarray array, bint written, cnp.
     return 0
 
 
-cdef Matrix lines_like(
-    str kernel, str name, cnp.ndarray array, bint written, str like_name, cnp.ndarray like
-) except *:
-    """Return lines that have the shape of `like` and are computed with in its type."""
-    cdef Matrix found
-    found.number = number_of(kernel, name, array)
-    found.data = cnp.PyArray_DATA(array)
-    if working_type(found.number) != working_type(number_of(kernel, like_name, like)):
-        wanted = "float64" if working_type(found.number) == cnp.NPY_FLOAT32 else "float32, bfloat16 or float16"
-        raise TypeError(
-            f"For '{kernel}', '{name}' must be {wanted}, as '{like_name}' is {type_name(like)}, "
-            f"but got {type_name(array)}."
-        )
-    check(kernel, name, array, cnp.PyArray_TYPE(array), 3, written)
-    check_same_shape(kernel, name, array, like_name, like)
-    return found
-
-
 cdef int check_results(str kernel, str name, cnp.ndarray array, bint written, cnp.ndarray x) except -1:
     check(kernel, name, array, cnp.PyArray_TYPE(x), 2, written)
     if (
@@ -167,8 +149,8 @@ cdef bint is_parallel(const Lines *at) noexcept nogil:
 
 cdef int forward(str kernel, Function function, cnp.ndarray x, cnp.ndarray out) except -1:
     """Check the arrays and fill `out`, of the softmax or its logarithm."""
-    cdef Matrix source = lines_like(kernel, "x", x, False, "x", x)
-    cdef Matrix to = lines_like(kernel, "out", out, True, "x", x)
+    cdef Matrix source = numbers_like(kernel, "x", x, 3, False, "x", x)
+    cdef Matrix to = numbers_like(kernel, "out", out, 3, True, "x", x)
     cdef Lines at = lines_of(x)
     cdef bint packed = is_narrow(source) or is_narrow(to)
     cdef cnp.ndarray scratch
@@ -215,9 +197,9 @@ cdef int forward_sums(str kernel, cnp.ndarray x, cnp.ndarray out) except -1:
 
 cdef int backward(str kernel, Function function, cnp.ndarray dy, cnp.ndarray y, cnp.ndarray dx) except -1:
     """Check the arrays and fill `dx`."""
-    cdef Matrix given = lines_like(kernel, "dy", dy, False, "dy", dy)
-    cdef Matrix kept = lines_like(kernel, "y", y, False, "dy", dy)
-    cdef Matrix to = lines_like(kernel, "dx", dx, True, "dy", dy)
+    cdef Matrix given = numbers_like(kernel, "dy", dy, 3, False, "dy", dy)
+    cdef Matrix kept = numbers_like(kernel, "y", y, 3, False, "dy", dy)
+    cdef Matrix to = numbers_like(kernel, "dx", dx, 3, True, "dy", dy)
     cdef Lines at = lines_of(dy)
     if cnp.PyArray_SIZE(dy) == 0:
         return 0

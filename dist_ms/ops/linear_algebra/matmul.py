@@ -20,8 +20,8 @@ from dist_ms.ops.broadcasting import reduce_to
 from dist_ms.ops.elementwise.arithmetic import conjugate, mul
 from dist_ms.ops.kernels import vector_product
 from dist_ms.ops.layout import converted, onednn_type
-from dist_ms.ops.linear_algebra.matrix_product import by_vector, column_times_row, deciding_order, multiply
-from dist_ms.ops.linear_algebra.product_plan import is_by_vector
+from dist_ms.ops.linear_algebra.matrix_product import by_vector, column_times_row, multiply
+from dist_ms.ops.linear_algebra.product_plan import deciding_order, is_by_vector
 from dist_ms.ops.primitive import OfTensors, Primitive, numpy_dtype, quiet
 from dist_ms.ops.shaping.reshaping import reshape
 
@@ -175,23 +175,23 @@ def product(a: np.ndarray, b: np.ndarray, out: np.ndarray | None = None) -> np.n
     `out`, contiguous and of the product's type, gets it where given.
     """
     d = a.dtype
-    if d is _F32:
-        return _plain(a, b, out) if a.size * b.shape[-1] < SMALL else multiply(a, b, None, out)
+    many = a.size * b.shape[-1]
+    if d == _F32:
+        return _plain(a, b, out) if many < SMALL else multiply(a, b, None, out)
     if d == _F16 or d == _BF16:
-        if onednn_type(d) == d and a.size * b.shape[-1] >= _SMALL_NARROW:
+        if onednn_type(d) == d and many >= _SMALL_NARROW:
             return multiply(a, b, None, out)
         wide = converted(product(converted(a, _F32), converted(b, _F32)), d)
         return wide if out is None else _put(wide, out)
-    if d != _F32 or a.size * b.shape[-1] < SMALL:
-        if d.type is np.float64 and a.ndim == b.ndim == 2:
-            if is_by_vector(a.shape[0], b.shape[1], a.shape[1], (), deciding_order(a, b)):
-                return by_vector(a, b, out)
-            if a.shape[1] == 1 and a.size * b.shape[1] >= SMALL:
-                return column_times_row(a, b, out)
-        if d.kind in "iu" and a.size * b.shape[-1] >= SMALL and (wide := _exactly(a, b)) is not None:
-            return wide
-        return _plain(a, b, out)
-    return multiply(a, b, None, out)
+    if d.type is np.float64 and a.ndim == b.ndim == 2:
+        (m, k), n = a.shape, b.shape[1]
+        if is_by_vector(m, n, k, (), deciding_order(m, n, a.strides, b.strides, d)):
+            return by_vector(a, b, out)
+        if k == 1 and many >= SMALL:
+            return column_times_row(a, b, out)
+    if d.kind in "iu" and many >= SMALL and (wide := _exactly(a, b)) is not None:
+        return wide
+    return _plain(a, b, out)
 
 
 def _put(x: np.ndarray, out: np.ndarray) -> np.ndarray:

@@ -117,12 +117,6 @@ def column_times_row(a: np.ndarray, b: np.ndarray, out: np.ndarray | None = None
     return out
 
 
-def deciding_order(a: np.ndarray, b: np.ndarray) -> Order:
-    """How the matrix of a product with a vector lies, (n, k) for a vector first; else how the first factor does."""
-    matrix = b.T if a.shape[0] == 1 != b.shape[1] else a
-    return lies(matrix.strides, matrix.dtype)
-
-
 def laid_out(a: np.ndarray, b: np.ndarray, lead: tuple, dtype: np.dtype) -> np.ndarray:
     """An array of this type for the product whose axes lie in memory as those of the operand that gives its last axis.
 

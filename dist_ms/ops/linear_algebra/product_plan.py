@@ -99,12 +99,15 @@ def plan(
     """
     (m, k), n = a[-2:], b[-1]
     lead = np.broadcast_shapes(a[:-2], b[:-2])
-    first = lies(a_strides, dtype)
-    order = lies(b_strides[::-1], dtype) if m == 1 != n and not lead else first
-    algorithm = choose(m, n, k, lead, dtype, cpu, order, has_bias)
+    algorithm = choose(m, n, k, lead, dtype, cpu, deciding_order(m, n, a_strides, b_strides, dtype), has_bias)
     matrices = len(a) == len(b) == 2
     direct = matrices and is_readable(a, a_strides, dtype) and is_readable(b, b_strides, dtype)
     return Plan(algorithm, lead, (*lead, m, n), direct and algorithm is Algorithm.ONEDNN)
+
+
+def deciding_order(m: int, n: int, a_strides: tuple, b_strides: tuple, dtype: np.dtype) -> Order:
+    """How the matrix of a product with a vector lies, (n, k) for a vector first; else how the first factor does."""
+    return lies(b_strides[::-1] if m == 1 != n else a_strides, dtype)
 
 
 def lies(strides: tuple, dtype: np.dtype) -> Order:
@@ -132,8 +135,7 @@ def choose(
         lead: the leading dimensions.
         dtype: of both factors.
         cpu: what that can do.
-        order: how the matrix of a product with a vector lies, (n, k) for a vector first; else how the first factor
-            does.
+        order: the `deciding_order`.
         has_bias: a bias is added.
     """
     if not k or not m or not n or 0 in lead:

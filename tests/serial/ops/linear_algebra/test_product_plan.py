@@ -5,8 +5,7 @@ import numpy as np
 import pytest
 
 from dist_ms.ops.capabilities import Capabilities
-from dist_ms.ops.linear_algebra.matrix_product import deciding_order
-from dist_ms.ops.linear_algebra.product_plan import Algorithm, Order, choose, is_readable, lies, plan
+from dist_ms.ops.linear_algebra.product_plan import Algorithm, Order, choose, deciding_order, is_readable, lies, plan
 
 F32, BF16, F16 = map(np.dtype, (np.float32, ml_dtypes.bfloat16, np.float16))
 PLAIN = Capabilities()
@@ -68,10 +67,14 @@ def test_how_matrices_lie():
     a, b = np.zeros((3, 4), np.float32), np.zeros((4, 5), np.float32)
     apart = np.zeros((6, 8), np.float32)[::2, ::2]
     assert [lies(x.strides, F32) for x in (a, a.T, apart)] == [ROWS, COLUMNS, APART]
-    assert deciding_order(a, b.copy("F")) is ROWS
-    assert deciding_order(a[:1], b) is COLUMNS and deciding_order(a[:1], b.copy("F")) is ROWS
-    assert deciding_order(a.copy("F"), b[:, :1]) is COLUMNS
-    assert deciding_order(a[:1], b[:, :1]) is ROWS
+    assert deciding(a, b.copy("F")) is ROWS
+    assert deciding(a[:1], b) is COLUMNS and deciding(a[:1], b.copy("F")) is ROWS
+    assert deciding(a.copy("F"), b[:, :1]) is COLUMNS
+    assert deciding(a[:1], b[:, :1]) is ROWS
+
+
+def deciding(a, b):
+    return deciding_order(a.shape[0], b.shape[1], a.strides, b.strides, F32)
 
 
 def planned(a, b, has_bias=False):
