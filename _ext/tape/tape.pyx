@@ -155,6 +155,15 @@ include "tape_later.pxi"
 include "tape_recording.pxi"
 
 
+cdef struct Link:  # tapes in use are a chain that does not keep them
+    PyObject *tape
+    Link *before
+    Link *after
+
+
+cdef Link *last_tape = NULL
+
+
 @cython.auto_pickle(False)
 cdef class Tape:
     """What the nodes of one outermost gradient have in common.
@@ -168,13 +177,40 @@ cdef class Tape:
     cdef public list kept
     cdef Py_ssize_t room  # aliases up to which `kept` is not looked through for those that are not needed
     cdef public object pack, watched
+    cdef Link link
     cdef object __weakref__
+
+    def __cinit__(self):
+        global last_tape
+        self.link.tape, self.link.before, self.link.after = <PyObject *> self, last_tape, NULL
+        if last_tape != NULL:
+            last_tape.after = &self.link
+        last_tape = &self.link
+
+    def __dealloc__(self):
+        global last_tape
+        if self.link.before != NULL:
+            self.link.before.after = self.link.after
+        if self.link.after != NULL:
+            self.link.after.before = self.link.before
+        else:
+            last_tape = self.link.before
 
     def __init__(self, watched=None):
         self.kept = []
         self.room = LEAST_ROOM
         self.watched = watched
-        current().tapes.add(self)
+
+
+cdef list tapes_in_use():
+    """The tapes of all threads that somebody has."""
+    cdef list found = []
+    cdef Link *at = last_tape
+    while at != NULL:
+        if reference_count(at.tape) > 0:  # one whose parts are being freed is still in the chain
+            found.append(<object> at.tape)
+        at = at.before
+    return found
 
 
 @cython.auto_pickle(False)
@@ -358,7 +394,7 @@ def separate(data):
     """Give the saved values of Parameters that are this very array a copy of it."""
     cdef object copy = None
     cdef Value t
-    for tape in current().tapes:
+    for tape in tapes_in_use():
         for t in (<Tape> tape).kept:
             if t.held is data:
                 if copy is None:

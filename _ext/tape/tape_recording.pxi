@@ -7,11 +7,10 @@ cdef class State:
     cdef object tape
     cdef Py_ssize_t depth
     cdef bint refused, rerunning, rows
-    cdef object written, policy, observer, tapes
+    cdef object written, policy, observer
     cdef dict places
 
     def __cinit__(self):
-        self.tapes = weakref.WeakSet()
         self.places = {}
 
     def __dealloc__(self):
@@ -62,7 +61,7 @@ cdef class Recording:
             a tensor or a tuple of them: an export writes down what runs. None outside of it.
         rows: a sweep that runs may give the gradient of any table that was looked up as a
             RowTensor, because who asked for it takes one as the dense gradient it stands for.
-        tapes: the tapes in use.
+        tapes: the tapes in use, of all threads.
         places: where a sweep wants the gradients of some nodes (dist_ms/autograd/places.py).
         on: whether operations on traced tensors are recorded.
     """
@@ -133,7 +132,7 @@ cdef class Recording:
 
     @property
     def tapes(self):
-        return current().tapes
+        return tapes_in_use()
 
     @property
     def places(self):

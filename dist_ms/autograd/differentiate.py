@@ -180,24 +180,8 @@ class Graph:
         self, outputs: Any, douts: Any = None, sink: GradientSink | None = None, keep: bool = False
     ) -> tuple[list[Tensor | None], list[Tensor | None]]:
         """The same as `sweep`, with None where nothing led."""
-        starts = self.starts
-        places: dict[Node, list[int]] = {}
-        for i, w in enumerate(self.weights):
-            places.setdefault(starts[id(w)], []).append(i)
-        wanted = {starts[id(x)] for x in self.targets}
-        sweep = Sweep(self._roots(outputs, douts), wanted.union(places))
-        release = not (keep or self.outer)
-        if release:
-            self.places = {}
-        if sink is None:
-            sink = StoreSink(len(self.weights))
-        sink.begin()
-        for node, indices in places.items():
-            if not sweep.reaches(node):
-                for i in indices:
-                    sink.ready(i, None)
+        starts, wanted = self.starts, {self.starts[id(x)] for x in self.targets}
         found: dict[Node, Tensor | None] = {}
-        ready = sink.ready
 
         def deliver(node: Node, grad: Tensor | None) -> None:
             if node in places:
@@ -206,8 +190,25 @@ class Graph:
             if node in wanted:
                 found[node] = grad.to_dense() if type(grad) is RowTensor else grad
 
+        places: dict[Node, list[int]] = {}
+        for i, w in enumerate(self.weights):
+            places.setdefault(starts[id(w)], []).append(i)
+        sweep = Sweep(self._roots(outputs, douts), wanted.union(places) if places else wanted)
+        release = not (keep or self.outer)
+        if release:
+            self.places = {}
+        if sink is None:
+            sink = StoreSink(len(self.weights))
+        ready = sink.ready
+        sink.begin()
         # No place for a gradient that is returned as well: what is there changes.
-        at = {node: indices[0] for node, indices in places.items() if node not in wanted and sweep.reaches(node)}
+        at: dict[Node, int] = {}
+        for node, indices in places.items():
+            if not sweep.reaches(node):
+                for i in indices:
+                    ready(i, None)
+            elif node not in wanted:
+                at[node] = indices[0]
         with as_given():  # gradients have the types that the forward run chose
             if at:
                 with Places(sink, at):

@@ -1,5 +1,6 @@
 """What is recorded, what values nodes keep, and which regions record nothing."""
 
+import gc
 import sys
 import threading
 
@@ -9,7 +10,10 @@ import pytest
 from dist_ms._ext.tape import know
 from dist_ms.autograd.differentiate import Graph
 from dist_ms.autograd.grad import grad
+from dist_ms.autograd.jacobian import vjp
 from dist_ms.autograd.tape import (
+    Tape,
+    Watch,
     apply,
     no_grad,
     overwrite,
@@ -175,6 +179,37 @@ def test_writing_a_frozen_parameter_does_not_reach_saved_values():
         return y
 
     assert grad(f)(x2()).asnumpy().tolist() == [2, 3]
+
+
+def test_writing_a_parameter_does_not_reach_what_another_thread_saved():
+    w = Parameter(Tensor([2.0, 3.0]), name="w")
+    x, made = x2(), []
+    thread = threading.Thread(target=lambda: made.append(vjp(lambda x: x * w * w, x)))
+    thread.start()
+    thread.join()
+    w.assign_value(Tensor([5.0, 5.0]))
+    (gradient,) = made[0][1](Tensor([1.0, 1.0]))
+    np.testing.assert_array_equal(gradient.asnumpy(), [4.0, 9.0])
+
+
+def test_tapes_are_told_as_long_as_somebody_has_them():
+    gc.collect()
+    before = len(recording.tapes)
+    random = np.random.default_rng(0)
+    tapes = []
+    for turn in range(1, 201):
+        if tapes and random.random() < 0.5:
+            tapes.pop(random.integers(len(tapes)))
+        else:
+            tapes.append(Watch(Tape()) if random.random() < 0.3 else Tape())
+        held = {id(t) for t in tapes} | {id(t.of) for t in tapes if isinstance(t, Watch)}
+        assert {id(t) for t in recording.tapes} >= held
+        if turn % 50 == 0:
+            gc.collect()  # a Watch is its own
+            assert len(recording.tapes) == before + len(held)
+    tapes.clear()
+    gc.collect()
+    assert len(recording.tapes) == before
 
 
 def test_no_grad_records_nothing_and_refuses_gradients():
