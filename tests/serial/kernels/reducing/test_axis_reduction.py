@@ -130,6 +130,24 @@ def test_a_sum_is_rounded_once():
     assert reduced(x, (0,), "sum") == np.float32(x.astype(np.float64).sum())
 
 
+@pytest.mark.parametrize("dtype", [np.dtype("f4"), BFLOAT16], ids=str)
+@pytest.mark.parametrize("scale", [1e-38, 1e-30, 1e-22, 1e-17, 1e-13, 1.0, 1e16, 1e30], ids=str)
+def test_squares_beyond_float32(dtype, scale):
+    """Lengths of numbers whose squares have no float32, among zeros too."""
+    rng = np.random.default_rng(10)
+    for length in (2, 100, 127, 128, 129, 1000, 1024, 1025, 5000):
+        x = (rng.standard_normal((4, length)) * scale).astype(dtype)
+        x[1, rng.random(length) < 0.95] = 0
+        x[2, 0] = scale * 1e4
+        x[3] = 0
+        wanted = np.sqrt(np.square(x.astype(np.float64)).sum(1))
+        np.testing.assert_allclose(reduced(x, (1,), "length").astype(np.float64), wanted, rtol=2.0**-8)
+        columns = reduced(np.ascontiguousarray(x.T), (0,), "length").astype(np.float64)
+        np.testing.assert_allclose(columns, wanted, rtol=2.0**-8)
+    x[0, :2] = np.inf, -np.inf
+    assert np.isinf(reduced(x, (1,), "length").astype(np.float64)).tolist() == [True, False, False, False]
+
+
 @pytest.mark.parametrize("dtype", [np.dtype("f4"), np.dtype("f8"), BFLOAT16], ids=str)
 def test_rows_of_every_length(dtype):
     """Four neighbours are added in the type itself, bfloat16's in float32, before the sum is rounded."""
