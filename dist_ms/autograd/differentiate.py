@@ -222,6 +222,9 @@ class Graph:
     def _roots(self, outputs: Any, douts: Any) -> list[tuple[Node, int, Tensor]]:
         """Where a sweep starts, with the gradients there."""
         places = self.places
+        if isinstance(outputs, Tensor) and isinstance(douts, Tensor):
+            place = places.get(id(outputs))
+            return [] if place is None else [(*place, douts)]
         outs = tensors(outputs)
         if douts is None:
             return [(*places[id(o)], ones_like(o)) for o in outs if id(o) in places]

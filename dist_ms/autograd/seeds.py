@@ -26,6 +26,8 @@ def fitting_seed(outputs: Any, seed: Any) -> Any:
         ValueError: for another shape.
         TypeError: for another type.
     """
+    if is_fitting(outputs, seed):
+        return seed
     wanted, given = tensors(outputs), tensors(seed)
     if len(wanted) == len(given) and any(value.shape != g.shape for value, g in zip(wanted, given)):
         compiled = within_graph()
@@ -34,6 +36,13 @@ def fitting_seed(outputs: Any, seed: Any) -> Any:
         ]
     check_seed(outputs, seed)
     return seed
+
+
+def is_fitting(value: Any, seed: Any) -> bool:
+    """Whether both are single tensors of one shape and type: most are."""
+    if not (isinstance(value, Tensor) and isinstance(seed, Tensor)):
+        return False
+    return value.shape == seed.shape and value._element is seed._element
 
 
 def _stretched(gradient: Tensor, shape: tuple[int, ...]) -> Tensor:
@@ -60,6 +69,8 @@ def check_seed(values: Any, seed: Any, what: str = "sens gradient", of: str = "o
         ValueError: for another shape.
         TypeError: for another type.
     """
+    if is_fitting(values, seed):
+        return
     wanted, given = tensors(values), tensors(seed)
     if len(wanted) != len(given):
         raise RuntimeError(

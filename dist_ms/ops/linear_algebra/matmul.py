@@ -263,8 +263,8 @@ def matmul(input: Tensor, other: Tensor) -> Tensor:
         b = reshape(b, (b.shape[0], 1))
     _check_inner(a.shape, b.shape, ValueError if column else RuntimeError)
     if b.ndim == 2:  # one product of one tall matrix
-        out = _matmul(reshape(a, (math.prod(a.shape[:-1]), a.shape[-1])), b)
         shape = a.shape[:-1] + b.shape[-1:]
+        out = _matmul(a if len(shape) == 2 else reshape(a, (math.prod(shape[:-1]), a.shape[-1])), b)
     else:
         out = _batch_matmul(a, b)
         shape = out.shape

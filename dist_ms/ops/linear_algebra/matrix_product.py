@@ -92,14 +92,14 @@ def multiply_rounded(
 
 def by_vector(a: np.ndarray, b: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
     """The product of a matrix and a vector, or of a vector and a matrix, that `is_by_vector`."""
-    matrix, vector = (a, b) if b.shape[1] == 1 else (b.T, a)
-    matrix = with_unit_step(matrix)
+    matrix, vector = (a, b.T) if b.shape[1] == 1 else (b.T, a)
     if out is None or not out.flags.c_contiguous:
         out = np.empty((a.shape[0], b.shape[1]), a.dtype)
-    vector = np.ascontiguousarray(vector.reshape(-1))
-    if a.dtype is _F32 and matrix.shape[0] >= few_rows.LEAST_COLUMNS and lies(matrix.strides, _F32) is Order.ROWS:
-        few_rows.multiply(vector.reshape(1, -1), matrix.T, out.reshape(1, -1))
+    rows, columns = matrix.shape
+    if a.dtype is _F32 and matrix.strides[1] == 4 <= 4 * columns <= matrix.strides[0] and rows >= few_rows.LEAST_COLUMNS:
+        few_rows.multiply(contiguous(vector), matrix.T, out.reshape(1, rows))
         return out
+    matrix, vector = with_unit_step(matrix), contiguous(vector).reshape(-1)
     if a.dtype.itemsize > 2:
         vector_product.matrix_vector(matrix, vector, out.reshape(-1))
         return out
