@@ -52,6 +52,10 @@ cdef extern from "omp.h" nogil:
         omp_pause_soft
     int omp_pause_resource_all(int kind)
 
+cdef extern from "subnormals.h" nogil:
+    bint dm_are_zeros()
+    void dm_set_zeros(bint zeros, int threads)
+
 cnp.import_array()
 
 __all__ = [

@@ -287,6 +287,12 @@ cdef bint sees_padding_alone(const Convolution *conv) noexcept nogil:
     return False
 
 
+cdef bint has_idle_lanes(const Convolution *conv) noexcept nogil:
+    """Say whether vectors of eight, without masks, are not full of the channels of a group."""
+    cdef const Geometry *geometry = &conv.geometry
+    return not _has_avx512 and (conv.x.dims[1] // geometry.group % 8 or conv.y.dims[1] // geometry.group % 8)
+
+
 cdef bint has_empty_window(const Convolution *conv) noexcept nogil:
     """Say whether a window meets no element of x: oneDNN 3.2 crashes on some in 16-bit types."""
     cdef const Geometry *geometry = &conv.geometry
@@ -337,6 +343,7 @@ cdef Entry find_convolution(Convolution *conv, Kind kind):
     entry = find_entry(packed)
     if entry is None:
         entry = make_convolution(conv, kind)
+        entry.has_idle_lanes = has_idle_lanes(conv)
         entry.is_unfit = narrow and (
             entry.descriptor.is_reference() or (kind == CONV_BACKWARD_WEIGHTS and sees_padding_alone(conv))
         )

@@ -35,6 +35,7 @@ cdef bint may_use(dnnl_cpu_isa_t isa):
 
 
 limit_isa()
+cdef bint _has_avx512 = may_use(dnnl_cpu_isa_avx512_core)
 cdef bint _has_amx = may_use(dnnl_cpu_isa_avx512_core_amx)
 cdef bint _has_bfloat16 = may_use(dnnl_cpu_isa_avx512_core_bf16)
 cdef bint _has_float16 = may_use(dnnl_cpu_isa_avx512_core_amx_fp16)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dist_ms._ext import dnnl, threads
+from dist_ms._ext import axis_reduction, dnnl, threads
 from tests import reference_dnnl as reference
 from tests.serial.kernels.onednn.dnnl_cases import (
     LAYOUTS,
@@ -150,6 +150,20 @@ def test_same_bits_at_every_run(layout, thread_count):
         dnnl.conv_backward_weights(x, dy, dw, db, *steps)
         results.append((dw.tobytes(), db.tobytes()))
     assert results[0] == results[1] == results[2]
+
+
+def test_subnormals_count_as_before(thread_count):
+    """Without AVX-512 they are zeros while a convolution runs that leaves lanes idle, on all threads, and no longer."""
+    small = np.full(1 << 20, 1e-40, np.float32)
+    wanted = axis_reduction.reduce_axes(small, (0,), "sum")
+    np.testing.assert_allclose(wanted, 1e-40 * small.size, rtol=1e-4)
+    x, w = channels_last(np.full((8, 16, 32, 32), 1e-40, np.float32)), np.ones((3, 16, 3, 3), np.float32)
+    out = channels_last(unset(8, 3, 32, 32))
+    steps = (1, 1), ((1, 1), (1, 1)), (1, 1), 1
+    for _ in range(3):
+        dnnl.conv_forward(x, w, None, out, *steps)
+        np.testing.assert_allclose(out, reference.conv_forward(x, w, None, *steps), rtol=1e-4, atol=144 * 1.2e-38)
+        assert axis_reduction.reduce_axes(small, (0,), "sum") == wanted
 
 
 def test_empty_batch():
