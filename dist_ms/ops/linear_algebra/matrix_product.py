@@ -96,7 +96,8 @@ def by_vector(a: np.ndarray, b: np.ndarray, out: np.ndarray | None = None) -> np
     if out is None or not out.flags.c_contiguous:
         out = np.empty((a.shape[0], b.shape[1]), a.dtype)
     rows, columns = matrix.shape
-    if a.dtype is _F32 and matrix.strides[1] == 4 <= 4 * columns <= matrix.strides[0] and rows >= few_rows.LEAST_COLUMNS:
+    row_step, step = matrix.strides
+    if a.dtype is _F32 and step == 4 <= 4 * columns <= row_step and rows >= few_rows.LEAST_COLUMNS:
         few_rows.multiply(contiguous(vector), matrix.T, out.reshape(1, rows))
         return out
     matrix, vector = with_unit_step(matrix), contiguous(vector).reshape(-1)
