@@ -26,7 +26,7 @@ def fitting_seed(outputs: Any, seed: Any) -> Any:
         ValueError: for another shape.
         TypeError: for another type.
     """
-    if is_fitting(outputs, seed):
+    if _is_fitting(outputs, seed):
         return seed
     wanted, given = tensors(outputs), tensors(seed)
     if len(wanted) == len(given) and any(value.shape != g.shape for value, g in zip(wanted, given)):
@@ -38,7 +38,7 @@ def fitting_seed(outputs: Any, seed: Any) -> Any:
     return seed
 
 
-def is_fitting(value: Any, seed: Any) -> bool:
+def _is_fitting(value: Any, seed: Any) -> bool:
     """Whether both are single tensors of one shape and type: most are."""
     if not (isinstance(value, Tensor) and isinstance(seed, Tensor)):
         return False
@@ -69,7 +69,7 @@ def check_seed(values: Any, seed: Any, what: str = "sens gradient", of: str = "o
         ValueError: for another shape.
         TypeError: for another type.
     """
-    if is_fitting(values, seed):
+    if _is_fitting(values, seed):
         return
     wanted, given = tensors(values), tensors(seed)
     if len(wanted) != len(given):
