@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -74,18 +75,39 @@ class MatrixInverse(Primitive):
 
     def forward(self, x: np.ndarray) -> np.ndarray:
         not_of(x, "e", "x", self.name)
-        try:
-            out = lapack.inverse(square_matrices(self.name, x))
-        except np.linalg.LinAlgError:
-            raise ValueError(f"For '{self.name}', every matrix must have an inverse, but one has none.") from None
-        return out.astype(x.dtype, copy=False)
+        return _inverted(self.name, x, lapack.inverse)
 
     def gradient(self, inputs: tuple, output: Tensor, dout: Tensor) -> Tensor:
-        back = ops.adjoint(output)
-        return neg(matmul(back, matmul(dout, back)))
+        return _gradient_of_inverse(output, dout)
 
 
-_inverse = MatrixInverse()
+class FactoredInverse(Primitive):
+    """The inverses of square matrices whose factors are there already."""
+
+    keeps = ()
+    keeps_output = True
+
+    def forward(self, x: np.ndarray, factors: np.ndarray, pivots: np.ndarray) -> np.ndarray:
+        return _inverted(self.name, x, lapack.inverse_of_factors, factors, pivots)
+
+    def gradient(self, inputs: tuple, output: Tensor, dout: Tensor) -> tuple:
+        return _gradient_of_inverse(output, dout), None, None
+
+
+def _inverted(name: str, x: np.ndarray, function: Callable, *factors: np.ndarray) -> np.ndarray:
+    """What LAPACK's function returns, in the type of `x`."""
+    try:
+        return function(square_matrices(name, x), *factors).astype(x.dtype, copy=False)
+    except np.linalg.LinAlgError:
+        raise ValueError(f"For '{name}', every matrix must have an inverse, but one has none.") from None
+
+
+def _gradient_of_inverse(output: Tensor, dout: Tensor) -> Tensor:
+    back = ops.adjoint(output)
+    return neg(matmul(back, matmul(dout, back)))
+
+
+_inverse, _factored_inverse = MatrixInverse(), FactoredInverse("MatrixInverse")
 
 
 def inverse(input: Tensor) -> Tensor:
@@ -165,8 +187,26 @@ class LogMatrixDeterminant(Primitive):
         return mul(expand_dims(expand_dims(dout[1], -1), -1), swapaxes(inverse(inputs[0]), -1, -2))
 
 
+class LogDeterminant(Primitive):
+    """The logs of the determinants of square matrices, and the factors that the gradient goes on with."""
+
+    keeps = (0,)
+    keeps_output = True
+
+    @quiet
+    def forward(self, input: np.ndarray) -> tuple:
+        sign, log, *factors = lapack.factored_log_determinant(square_matrices(self.name, input))
+        log = np.where(sign < 0, np.nan, log) if input.dtype.kind == "f" else log + np.log(sign)
+        return log.astype(input.dtype, copy=False), *factors
+
+    def gradient(self, inputs: tuple, output: tuple, dout: tuple) -> Tensor:
+        inverted = _factored_inverse(inputs[0], *output[1:])
+        return mul(expand_dims(expand_dims(dout[0], -1), -1), swapaxes(inverted, -1, -2))
+
+
 det = matrix_determinant = MatrixDeterminant()
 slogdet = log_matrix_determinant = LogMatrixDeterminant()
+_log_determinant = LogDeterminant("logdet")
 
 
 def logdet(input: Tensor) -> Tensor:
@@ -183,7 +223,7 @@ def logdet(input: Tensor) -> Tensor:
         >>> print(ms.ops.logdet(ms.Tensor([[1.0, 0.0], [0.0, 1.0]])))
         0.0
     """
-    return ops.log(det(input))
+    return _log_determinant(input)[0]
 
 
 class SingularValues(Primitive):

@@ -88,15 +88,20 @@ def _each(function: Callable, whole: Callable, a: np.ndarray) -> Any:
     return tuple(np.stack(part).reshape(*a.shape[:-2], *part[0].shape) for part in zip(*found))
 
 
-def _inverse(a: np.ndarray) -> np.ndarray:
-    # Transposed, a matrix lies as Fortran has it.
-    factors, pivots, wrong = _routine("getrf", a)(a.T)
-    if not wrong:
-        out, wrong = _routine("getri", a)(factors, pivots, lwork=_PANEL * len(a), overwrite_lu=True)
+def _inverse_of(factors: np.ndarray, pivots: np.ndarray, overwrite: bool) -> np.ndarray:
+    out, wrong = _routine("getri", factors)(factors, pivots, lwork=_PANEL * len(factors), overwrite_lu=overwrite)
     if wrong:
         raise np.linalg.LinAlgError("Singular matrix")
     out += 0  # -0 is what many zeros of triangles come out as
     return out.T
+
+
+def _inverse(a: np.ndarray) -> np.ndarray:
+    # Transposed, a matrix lies as Fortran has it.
+    factors, pivots, wrong = _routine("getrf", a)(a.T)
+    if wrong:
+        raise np.linalg.LinAlgError("Singular matrix")
+    return _inverse_of(factors, pivots, True)
 
 
 def inverse(a: np.ndarray) -> np.ndarray:
@@ -108,20 +113,41 @@ def inverse(a: np.ndarray) -> np.ndarray:
     return _each(_inverse, np.linalg.inv, a)
 
 
-def _log_determinant(a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _log_determinant(a: np.ndarray) -> tuple[np.ndarray, ...]:
+    """The sign, the log, and what they are made of: the factors, as rows are columns, and the pivots."""
     factors, pivots, _ = _routine("getrf", a)(a.T)
     diagonal = factors.diagonal()
     sizes = np.abs(diagonal)
     signs = np.divide(diagonal, sizes, out=np.zeros_like(diagonal), where=sizes > 0)
     sign = signs.prod()
     odd = np.count_nonzero(pivots != np.arange(len(pivots))) % 2
-    return -sign if odd else sign, np.log(sizes).sum()
+    return -sign if odd else sign, np.log(sizes).sum(), factors.T, pivots
 
 
 def log_determinant(a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The signs and the logs of the absolute values of the determinants of square matrices."""
-    sign, log = _each(_log_determinant, np.linalg.slogdet, a)
+    sign, log = _each(lambda a: _log_determinant(a)[:2], np.linalg.slogdet, a)
     return np.asarray(sign), np.asarray(log)
+
+
+def factored_log_determinant(a: np.ndarray) -> tuple[np.ndarray, ...]:
+    """What `log_determinant` returns, and factors and pivots for `inverse_of_factors`; empty where it needs none."""
+    none = (np.empty(0, a.dtype), np.empty(0, np.int32))
+    found = _each(_log_determinant, lambda a: (*np.linalg.slogdet(a), *none), a)
+    return tuple(np.asarray(part) for part in found)
+
+
+def inverse_of_factors(a: np.ndarray, factors: np.ndarray, pivots: np.ndarray) -> np.ndarray:
+    """Invert square matrices of which `factored_log_determinant` has made factors.
+
+    Raises:
+        LinAlgError: if one has no inverse.
+    """
+    if not factors.size:
+        return inverse(a)
+    with one_thread if len(factors[-1]) < _LARGE else contextlib.nullcontext():
+        pairs = zip(factors.reshape(-1, *a.shape[-2:]), pivots.reshape(-1, a.shape[-1]), strict=True)
+        return np.stack([_inverse_of(lu.T, pivot, False) for lu, pivot in pairs]).reshape(a.shape)
 
 
 def determinant(a: np.ndarray) -> np.ndarray:

@@ -316,6 +316,7 @@ PRODUCTS = {
     "inverse": (lambda x, y: ops.inverse(x) * y, square(2), any_sign(2)),
     "det": (lambda x, y: ops.det(x) * y, square(3), any_sign(2)),
     "slogdet": (lambda x, y: ops.slogdet(x)[1] * y, square(3, (2,)), any_sign(2)),
+    "logdet": (lambda x, y: ops.logdet(ops.matmul(x, x.swapaxes(-1, -2))) * y, square(3, (2,)), any_sign(2)),
     "matrix_power": (lambda x, y: ops.matrix_power(x, -3) * y, square(2), any_sign(2)),
 }
 

@@ -5,6 +5,8 @@ import threading
 import numpy as np
 import pytest
 
+import dist_ms as ms
+from dist_ms import ops
 from dist_ms.ops.linear_algebra import lapack
 
 RNG = np.random.default_rng(0)
@@ -55,6 +57,31 @@ def test_determinants(shape, dtype):
         for found, wanted in zip(lapack.log_determinant(a), np.linalg.slogdet(a)):
             close(found, wanted, 1e-3 if dtype in "fF" else 1e-10)
         close(lapack.determinant(a), np.asarray(np.linalg.det(a)), 1e-3 if dtype in "fF" else 1e-10)
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (3, 3), (70, 70), (2, 1, 70, 70), (2, 3, 3), (0, 3, 3), (0, 0)])
+@pytest.mark.parametrize("dtype", ["f", "d", "F", "D"])
+def test_factors_of_determinants_are_inverted(shape, dtype):
+    for a in matrices(shape, dtype):
+        before = a.copy()
+        sign, log, *factors = lapack.factored_log_determinant(a)
+        close(sign, np.linalg.slogdet(a)[0], 1e-3 if dtype in "fF" else 1e-10)
+        close(log, np.linalg.slogdet(a)[1], 1e-3 if dtype in "fF" else 1e-10)
+        for _ in range(2):  # the factors stay as they are
+            np.testing.assert_array_equal(lapack.inverse_of_factors(a, *factors), lapack.inverse(a))
+        np.testing.assert_array_equal(a, before)
+
+
+@pytest.mark.parametrize("side", [3, 70])
+def test_the_log_of_a_determinant_is_finite_where_the_determinant_is_not(side):
+    a = np.diag(np.full(side, 1e30, np.float32))
+    assert np.isinf(ops.det(ms.Tensor(a)).asnumpy())
+    np.testing.assert_allclose(ops.logdet(ms.Tensor(a)).asnumpy(), side * np.log(1e30), rtol=1e-6)
+    a[0, 0] = -1e30
+    assert np.isnan(ops.logdet(ms.Tensor(a)).asnumpy())
+    np.testing.assert_allclose(ms.grad(ops.logdet)(ms.Tensor(a)).asnumpy(), np.linalg.inv(a).T, rtol=1e-6)
+    with pytest.raises(ValueError, match="every matrix must have an inverse"):
+        ms.grad(ops.logdet)(ms.Tensor(np.ones((side, side), np.float32)))
 
 
 @pytest.mark.parametrize("side", [2, 70])
