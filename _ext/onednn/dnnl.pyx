@@ -53,8 +53,8 @@ cdef extern from "omp.h" nogil:
     int omp_pause_resource_all(int kind)
 
 cdef extern from "subnormals.h" nogil:
-    bint dm_are_zeros()
-    void dm_set_zeros(bint zeros, int threads)
+    bint operands_are_zeros "dm_operands_are_zeros"()
+    void set_operands_zeros "dm_set_operands_zeros"(bint zeros, int threads)
 
 cnp.import_array()
 

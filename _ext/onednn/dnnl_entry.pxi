@@ -55,7 +55,7 @@ cdef class Entry:
 
     cdef str context
     cdef bint is_unfit  # Not to be called: float32 is the better way.
-    cdef bint has_idle_lanes  # Subnormal operands count as zeros: see subnormals.h.
+    cdef bint has_idle_lanes  # Subnormal operands count as zeros.
     cdef Py_ssize_t workspace_bytes
     cdef unsigned long long used
     cdef PrimitiveDescriptor descriptor
@@ -201,11 +201,11 @@ cdef dnnl_status_t execute(Entry entry, void **pointers) noexcept nogil:
     """Run all steps; the caller holds the lock."""
     cdef dnnl_status_t status = dnnl_success
     cdef int i, threads = openmp.omp_get_max_threads()
-    cdef bint as_zeros = entry.has_idle_lanes and not dm_are_zeros()
+    cdef bint as_zeros = entry.has_idle_lanes and not operands_are_zeros()
     if not reserve_arena(entry.arena_bytes):
         return dnnl_out_of_memory
     if as_zeros:
-        dm_set_zeros(True, threads)
+        set_operands_zeros(True, threads)
     for i in range(entry.bound_count):
         dnnl_memory_set_data_handle(entry.bound[i], pointers[i])
     for i in range(entry.placed_count):
@@ -220,7 +220,7 @@ cdef dnnl_status_t execute(Entry entry, void **pointers) noexcept nogil:
             status = execute_step(&entry.after[i])
     dnnl_stream_wait(_stream)
     if as_zeros:
-        dm_set_zeros(False, threads)
+        set_operands_zeros(False, threads)
     return status
 
 

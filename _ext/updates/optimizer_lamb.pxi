@@ -49,7 +49,7 @@ cdef void lamb_blocks(
             tasks.tasks + tasks.owner[block], block, squares + 2 * block,
             <floating> ratios[tasks.owner[block]], second, kind,
         )
-        _mm_setcsr(before)
+        flush_no_more(before)
 
 
 def lamb(

@@ -1,12 +1,10 @@
 # The tasks of one call: their arguments checked, cut into blocks that threads share.
 
-cdef extern from "<xmmintrin.h>" nogil:
-    unsigned int _mm_getcsr() noexcept
-    void _mm_setcsr(unsigned int) noexcept
+cdef extern from "subnormals.h" nogil:
+    unsigned int flush_subnormals "dm_flush_subnormals"() noexcept
+    void flush_no_more "dm_flush_no_more"(unsigned int before) noexcept
 
 cdef enum:
-    # Flags of a core's control register: results, and operands, below the normal numbers are zeros.
-    FLUSH = 0x8040
     # Elements of a gradient by rows that are spread out at a time: they stay in the L1 cache.
     SPREAD = 2048
 
@@ -37,13 +35,6 @@ _RULES = {
     "ftrl": (Rule.FTRL, 2, ("p", "g", "n", "z")),
     "lamb": (Rule.LAMB_MOMENTS, 2, ("p", "g", "m", "v")),
 }
-
-
-cdef inline unsigned int flush_subnormals() noexcept nogil:
-    """Have this thread take subnormal numbers for zeros, and return what to set again afterwards."""
-    cdef unsigned int before = _mm_getcsr()
-    _mm_setcsr(before | FLUSH)
-    return before
 
 
 # ---- one block
@@ -285,7 +276,7 @@ cdef class Tasks:
         ):
             before = flush_subnormals()
             run_block(rule, self.tasks + self.owner[block], block, kind)
-            _mm_setcsr(before)
+            flush_no_more(before)
 
 
 cdef Tasks tasks_of(
