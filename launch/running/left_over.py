@@ -8,16 +8,20 @@ import re
 import shutil
 import signal
 import tempfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 _SEGMENT = re.compile(r"/dev/shm/(?:sm_segment|osc_sm)\.\S+")
 _MEMORY = Path("/dev/shm")
 _WORD = 0xFFFFFFFF
+_PATIENCE = 5.0  # seconds for those that were killed to be gone
 
 
 def end_left_over(setting: str, mpirun: int) -> int:
     """Kill this user's processes of this machine that have a setting, and remove what Open MPI left of them.
+
+    They are gone afterwards: a process that was killed may hold its memory for a moment.
 
     Args:
         setting: "NAME=value", of one job only.
@@ -31,21 +35,33 @@ def end_left_over(setting: str, mpirun: int) -> int:
         >>> end_left_over("DIST_MS_REPORT=/proc/0/fd/none", 0)
         0
     """
-    wanted, count, files = setting.encode(), 0, set()
-    for folder in Path("/proc").glob("[0-9]*"):
-        try:
-            if int(folder.name) != os.getpid() and wanted in (folder / "environ").read_bytes().split(b"\0"):
+    wanted, killed, files = setting.encode(), set(), set()
+    end = time.monotonic() + _PATIENCE
+    while (found := list(_having(wanted))) and time.monotonic() < end:
+        for folder in found:
+            try:
                 files.update(_SEGMENT.findall((folder / "maps").read_text()))
                 os.kill(int(folder.name), signal.SIGKILL)
-                count += 1
-        except OSError:
-            continue  # another user's, or it has just ended
+                killed.add(folder.name)
+            except OSError:
+                continue  # it has just ended
+        time.sleep(0.005)
     # A rank that ended before, without taking its file away, maps it no more.
     for file in files.union(map(str, segments(mpirun))):
         Path(file).unlink(missing_ok=True)
     if not Path(f"/proc/{mpirun}").exists():
         shutil.rmtree(Path(tempfile.gettempdir(), f"ompi.{mpirun}"), ignore_errors=True)
-    return count
+    return len(killed)
+
+
+def _having(setting: bytes) -> Iterator[Path]:
+    """The folders of /proc of this user's other processes that have a setting; none of one that has ended."""
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            if int(folder.name) != os.getpid() and setting in (folder / "environ").read_bytes().split(b"\0"):
+                yield folder
+        except OSError:
+            continue  # another user's, or it has just ended
 
 
 def segments(mpirun: int) -> Iterator[Path]:

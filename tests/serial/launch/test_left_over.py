@@ -37,3 +37,23 @@ def test_the_files_of_ranks_that_ended_before_go_too(monkeypatch):
     finally:
         for file in (*files, *others):
             file.unlink(missing_ok=True)
+
+
+def test_who_was_killed_is_gone_even_where_its_core_is_taken():
+    name, core = uuid.uuid4().hex, min(os.sched_getaffinity(0))
+    pinned = f"import os, time; os.sched_setaffinity(0, [{core}])"
+    rank, busy = (
+        subprocess.Popen([sys.executable, "-c", f"{pinned}; {code}"], env=env, stdout=subprocess.PIPE)
+        for code, env in (
+            ("os.nice(19); print(1, flush=True); time.sleep(60)", {**os.environ, "LEFT": name}),
+            ("print(1, flush=True)\nwhile True: pass", None),
+        )
+    )
+    with rank, busy:
+        try:
+            assert rank.stdout.readline() == busy.stdout.readline() == b"1\n"
+            assert end_left_over(f"LEFT={name}", 22874) == 1
+            assert not Path(f"/proc/{rank.pid}/cmdline").read_bytes()
+        finally:
+            rank.kill()
+            busy.kill()
