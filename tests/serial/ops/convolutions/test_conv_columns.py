@@ -6,7 +6,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from dist_ms._ext import dnnl
+from dist_ms._ext import dnnl, threads
 from dist_ms.ops.capabilities import Capabilities, capabilities
 from dist_ms.ops.convolutions import conv_arrays, conv_columns, plan
 from dist_ms.ops.convolutions.plan import Geometry
@@ -174,3 +174,24 @@ def test_results_may_be_wider_than_the_factors():
     )
     for found, wanted in pairs:
         np.testing.assert_allclose(found, wanted, atol=1e-5 * np.abs(wanted).max())
+
+
+@pytest.mark.parametrize("dtype", ROUNDING)
+@pytest.mark.parametrize("count", [1, 2, 3, 16])
+@pytest.mark.parametrize("side", [30, 35])
+def test_threads_share_the_sums_of_windows_over_images(side, count, dtype):
+    if dtype == BF16 and not dnnl.has_bfloat16():
+        pytest.skip("this CPU, or its owner, has no bfloat16 products to give")
+    rng = np.random.default_rng(side)
+    x, w = (rng.standard_normal((n, 3, side, side)).astype(dtype) for n in (32, 9))
+    out, before = np.empty((32, 9, 1, 1), dtype), threads.get_num_threads()
+    try:
+        threads.set_num_threads(count)
+        conv_columns.convolve_whole(x, w, None, out)
+    finally:
+        threads.set_num_threads(before)
+    wide = [array.astype(np.float64).reshape(len(array), -1) for array in (x, w)]
+    wanted = wide[0] @ wide[1].T
+    allowed = sums_bound(3 * side * side, wide[0] ** 2 @ wide[1].T ** 2, wanted)
+    allowed += ROUNDING[dtype] * (np.abs(wanted) + allowed) + OF_SUBNORMALS[dtype]
+    assert (np.abs(out[..., 0, 0].astype(np.float64) - wanted) <= allowed).all()
