@@ -15,8 +15,8 @@ from dist_ms.autograd import tape
 from dist_ms.common import dtype as mstype
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.creating.casting import cast
-from dist_ms.ops.linear_algebra.mixed_matmul import mixed_matmul
-from dist_ms.ops.linear_algebra.mixed_products import mixed
+from dist_ms.ops.linear_algebra.mixed_precision.mixed_matmul import mixed_matmul
+from dist_ms.ops.linear_algebra.mixed_precision.mixed_products import mixed
 from dist_ms.ops.shaping.reshaping import reshape
 from dist_ms.ops.widening import widened
 

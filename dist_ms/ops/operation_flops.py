@@ -10,7 +10,7 @@ from dist_ms.ops.convolutions.conv import Convolution, TransposedConvolution, We
 from dist_ms.ops.layers.attention import BlockAttention, BlockAttentionGrad
 from dist_ms.ops.layers.dense import Dense
 from dist_ms.ops.layers.recurrence import Recurrence, RecurrenceGrad
-from dist_ms.ops.linear_algebra.matmul import MatMul
+from dist_ms.ops.linear_algebra.matmul import Ger, MatMul
 
 __all__ = ["operation_flops"]
 
@@ -58,6 +58,7 @@ def _recurrence_gradient(primitive: Any, inputs: Sequence, result: Any) -> int:
 _COUNTS: tuple[tuple[type, Callable[[Any, Sequence, Any], int]], ...] = (
     (Dense, lambda _, inputs, result: 2 * prod(_shape(result)) * _shape(inputs[1])[-1]),
     (MatMul, _product),
+    (Ger, lambda _, inputs, result: 2 * prod(_shape(result))),
     (Convolution, lambda _, inputs, result: 2 * prod(_shape(result)) * prod(_shape(inputs[1])[1:])),
     (TransposedConvolution, lambda _, inputs, result: 2 * prod(_shape(inputs[0])) * prod(_shape(inputs[1])[1:])),
     # The input, the gradient of the output, the shape of the weight.

@@ -19,7 +19,7 @@ from dist_ms.ops import arguments
 from dist_ms.ops.arguments import one_dtype, tensor
 from dist_ms.ops.layers.bias_add import channel_sum, row_sum
 from dist_ms.ops.layout import converted, onednn_type
-from dist_ms.ops.linear_algebra.matmul import SMALL, product
+from dist_ms.ops.linear_algebra.array_products import SMALL, product
 from dist_ms.ops.linear_algebra.matrix_product import multiply
 from dist_ms.ops.primitive import Primitive, quiet
 from dist_ms.ops.shaping import reshaping, transposing

@@ -21,7 +21,7 @@ from dist_ms.ops.layers.bias_add import row_sum
 from dist_ms.ops.layers.dense import dense
 from dist_ms.ops.layers.recurrence_steps import Steps
 from dist_ms.ops.layout import contiguous, working_type
-from dist_ms.ops.linear_algebra.matmul import product
+from dist_ms.ops.linear_algebra.array_products import product
 from dist_ms.ops.picking import selection
 from dist_ms.ops.primitive import Primitive, quiet
 from dist_ms.ops.shaping import joining, reshaping, splitting

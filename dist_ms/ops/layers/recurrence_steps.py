@@ -6,7 +6,7 @@ import numpy as np
 
 from dist_ms.ops.kernels import recurrent_steps
 from dist_ms.ops.layout import contiguous
-from dist_ms.ops.linear_algebra.matmul import product
+from dist_ms.ops.linear_algebra.array_products import product
 
 # Bytes of W_hh that a core's cache keeps from step to step, and rows of a batch: beyond either the products are made
 # one by one, by a kernel that divides W_hh among the threads and is quicker where there is much to multiply.

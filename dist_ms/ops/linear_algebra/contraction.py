@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from dist_ms.ops.elementwise.arithmetic import mul
-from dist_ms.ops.linear_algebra.matmul import SMALL, outer_product, product
+from dist_ms.ops.linear_algebra.array_products import SMALL, outer_product, product
 
 
 def contract(operands: list[np.ndarray], terms: list[str], result: str) -> np.ndarray:

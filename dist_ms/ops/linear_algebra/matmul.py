@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 
 from dist_ms import ops
@@ -18,21 +17,11 @@ from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops.arguments import array, integer, tensor
 from dist_ms.ops.broadcasting import reduce_to
 from dist_ms.ops.elementwise.arithmetic import conjugate, mul
-from dist_ms.ops.kernels import vector_product
-from dist_ms.ops.layout import converted, onednn_type
-from dist_ms.ops.linear_algebra.matrix_product import by_vector, column_times_row, multiply
-from dist_ms.ops.linear_algebra.product_plan import deciding_order, is_by_vector
-from dist_ms.ops.primitive import OfTensors, Primitive, numpy_dtype, quiet
+from dist_ms.ops.linear_algebra.array_products import outer_has_kernel, outer_product, product
+from dist_ms.ops.primitive import OfTensors, Primitive, numpy_dtype
 from dist_ms.ops.shaping.reshaping import reshape
 
 __all__ = ["BatchMatMul", "Ger", "MatMul", "bmm", "ger", "inner", "matmul", "mm", "mv", "outer", "vecdot"]
-
-_BF16 = np.dtype(ml_dtypes.bfloat16)
-_F16, _F32 = np.dtype(np.float16), np.dtype(np.float32)
-_PLAIN = (np.float32, np.float64)
-# Multiplications below which NumPy answers before oneDNN has looked up its primitive.
-SMALL = 1 << 16
-_SMALL_NARROW = 4096  # of 16-bit types, whose factors NumPy has to be given in float32
 
 
 class MatMul(Primitive):
@@ -120,6 +109,23 @@ class MatMul(Primitive):
         return wrap(product(b.T, a.T, place) if transposed else product(a, b, place))
 
 
+class MatrixTimesVector(MatMul):
+    """The product of a matrix and a vector; errors name it as MatMul."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.name = "MatMul"
+
+    def forward(self, input: np.ndarray, mat2: np.ndarray) -> np.ndarray:
+        same_dtype(self.name, input, mat2)
+        return product(input, mat2[:, None])[:, 0]
+
+    def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
+        a, x = inputs
+        da = ger(dout, conjugate(x)) if wanted(a) else None
+        return da, matmul(dout, conjugate(a)) if wanted(x) else None
+
+
 class BatchMatMul(MatMul):
     """The products of many pairs of matrices; leading dimensions broadcast.
 
@@ -168,59 +174,7 @@ def same_dtype(name: str, a: Any, b: Any) -> None:
         raise TypeError(f"For '{name}', the dtype of 'input' must be a number type, but got Bool; cast it first.")
 
 
-@quiet
-def product(a: np.ndarray, b: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
-    """The matrix product of arrays (..., m, k) and (..., k, n): float32 and 16-bit types by kernels, the rest by NumPy.
-
-    `out`, contiguous and of the product's type, gets it where given.
-    """
-    d = a.dtype
-    many = a.size * b.shape[-1]
-    if d == _F32:
-        return _plain(a, b, out) if many < SMALL else multiply(a, b, None, out)
-    if d == _F16 or d == _BF16:
-        if onednn_type(d) == d and many >= _SMALL_NARROW:
-            return multiply(a, b, None, out)
-        wide = converted(product(converted(a, _F32), converted(b, _F32)), d)
-        return wide if out is None else _put(wide, out)
-    if d.type is np.float64 and a.ndim == b.ndim == 2:
-        (m, k), n = a.shape, b.shape[1]
-        if is_by_vector(m, n, k, (), deciding_order(m, n, a.strides, b.strides, d)):
-            return by_vector(a, b, out)
-        if k == 1 and many >= SMALL:
-            return column_times_row(a, b, out)
-    if d.kind in "iu" and many >= SMALL and (wide := _exactly(a, b)) is not None:
-        return wide
-    return _plain(a, b, out)
-
-
-def _put(x: np.ndarray, out: np.ndarray) -> np.ndarray:
-    out[...] = x
-    return out
-
-
-def _exactly(a: np.ndarray, b: np.ndarray) -> np.ndarray | None:
-    """The product of integers through float64, of which BLAS makes it; None if a sum might be rounded there."""
-    if not a.size or not b.size:
-        return None
-    largest = [max(-int(x.min()), int(x.max())) for x in (a, b)]
-    if a.shape[-1] * largest[0] * largest[1] >= 1 << 53:
-        return None
-    return _plain(a.astype(np.float64), b.astype(np.float64)).astype(np.int64).astype(a.dtype, copy=False)
-
-
-def _plain(a: np.ndarray, b: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
-    """NumPy's product; 2-D vectors-by-matrices and integers are in good hands there too."""
-    try:
-        return np.matmul(a, b, out=out)
-    except ValueError as error:
-        raise ValueError(
-            f"For 'MatMul', the leading dimensions of the operands must broadcast, "
-            f"but got the shapes {a.shape} and {b.shape}."
-        ) from error
-
-
-_matmul, _batch_matmul = MatMul(), BatchMatMul()
+_matmul, _batch_matmul, _matrix_times_vector = MatMul(), BatchMatMul(), MatrixTimesVector()
 
 
 def matmul(input: Tensor, other: Tensor) -> Tensor:
@@ -252,6 +206,9 @@ def matmul(input: Tensor, other: Tensor) -> Tensor:
     if first.ndim == second.ndim == 2:
         _check_inner(first.shape, second.shape)
         return apply(_matmul, a, b)
+    if first.ndim == 2 and second.ndim == 1:
+        _check_inner(first.shape, (*second.shape, 1), ValueError)
+        return apply(_matrix_times_vector, a, b)
     if not a.ndim or not b.ndim:
         raise ValueError(
             f"For 'matmul', 'input' and 'other' must have at least 1 dimension, but got {a.ndim} and {b.ndim}."
@@ -391,15 +348,6 @@ class Ger(OfTensors):
 ger = Ger()
 
 
-def outer_product(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """The products of each element of one vector with each of another, of one dtype."""
-    if x.dtype.type in _PLAIN and x.size * y.size >= SMALL:
-        out = np.empty((x.size, y.size), x.dtype)
-        vector_product.outer(np.ascontiguousarray(x), np.ascontiguousarray(y), out)
-        return out
-    return np.outer(x, y)
-
-
 def outer(input: Tensor, vec2: Tensor) -> Tensor:
     """Multiply each element of one vector by each of another.
 
@@ -420,7 +368,7 @@ def outer(input: Tensor, vec2: Tensor) -> Tensor:
          [6 8]]
     """
     flat = tensor(input, "input", "outer").ndim == tensor(vec2, "vec2", "outer").ndim == 1
-    if flat and input.dtype == vec2.dtype and input.size * vec2.size >= SMALL and numpy_dtype(input).type in _PLAIN:
+    if flat and input.dtype == vec2.dtype and outer_has_kernel(input.size * vec2.size, numpy_dtype(input)):
         return ger(input, vec2)
     return mul(reshape(input, (-1, 1)), vec2)
 

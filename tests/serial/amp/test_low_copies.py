@@ -9,7 +9,7 @@ import dist_ms as ms
 from dist_ms import Tensor, nn, ops
 from dist_ms._ext import dnnl
 from dist_ms._ext.tape import low_copy
-from dist_ms.ops.linear_algebra import mixed_products
+from dist_ms.ops.linear_algebra.mixed_precision import mixed_products
 from dist_ms.train import load_param_into_net
 
 X = Tensor(np.random.default_rng(0).standard_normal((6, 2, 5, 5)).astype(np.float32))

@@ -6,7 +6,7 @@ import pytest
 import dist_ms as ms
 from dist_ms import Tensor, nn, ops
 from dist_ms._ext import dnnl
-from dist_ms.ops.linear_algebra import mixed_products
+from dist_ms.ops.linear_algebra.mixed_precision import mixed_products
 
 needs_float16 = pytest.mark.skipif(not dnnl.has_float16(), reason="this CPU, or its owner, has no float16 products")
 LOW = pytest.mark.parametrize("low_type", (ms.bfloat16, pytest.param(ms.float16, marks=needs_float16)), ids=str)

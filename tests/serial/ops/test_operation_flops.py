@@ -49,6 +49,13 @@ def test_products(transposed):
     assert counted(lambda: ops.BatchMatMul(transpose_a=transposed)(x, y)) == 2 * 2 * 3 * 5 * 7
 
 
+def test_a_matrix_times_a_vector():
+    x, y = ones(40, 30), ones(30)
+    assert counted(lambda: ops.mv(x, y)) == 2 * 40 * 30
+    gradient = ms.grad(lambda x, y: ops.mv(x, y).sum(), (0, 1))
+    assert counted(lambda: gradient(x, y)) == 3 * 2 * 40 * 30
+
+
 def test_attention():
     net, x = Attended(), ones(2, 4, 8)
     products, scores = 2 * (2 * 4) * 8 * (24 + 8), 2 * 2 * (2 * 2 * 4 * 4 * 4)

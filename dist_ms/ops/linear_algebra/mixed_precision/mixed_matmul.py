@@ -13,7 +13,7 @@ from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops.capabilities import capabilities
 from dist_ms.ops.linear_algebra.matmul import BatchMatMul, MatMul
 from dist_ms.ops.linear_algebra.matrix_product import laid_out, multiply_rounded
-from dist_ms.ops.linear_algebra.mixed_products import FLOAT32, MixedProduct, gradient_place
+from dist_ms.ops.linear_algebra.mixed_precision.mixed_products import FLOAT32, MixedProduct, gradient_place
 from dist_ms.ops.linear_algebra.product_plan import rounds_itself
 from dist_ms.ops.primitive import Primitive
 

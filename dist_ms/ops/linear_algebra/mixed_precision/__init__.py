@@ -1,0 +1,1 @@
+"""Products whose factors are rounded to 16 bits: of layers, and of matrices."""
