@@ -76,6 +76,7 @@ docs: $(BOOKS) # reads sources, needs no kernels
 bench: $(INSTALLED)
 	$(RUN) benchmarks/bench_overhead.py $(if $(TORCH),--torch $(TORCH))
 	$(RUN) benchmarks/bench_kernels.py $(if $(TORCH),--torch $(TORCH))
+	$(RUN) benchmarks/bench_cliffs.py
 	$(RUN) benchmarks/bench_allreduce.py $(if $(TORCH),--torch $(TORCH))
 	$(RUN) benchmarks/bench_collectives.py
 	$(RUN) benchmarks/bench_start.py $(if $(TORCH),--torchrun $(dir $(TORCH))torchrun)
