@@ -45,7 +45,7 @@ _FLOAT32 = (
     *("Sinh", "Tan", "Softplus", "Softmax", "LogSoftmax", "LayerNorm", "RowNorm", "BatchNorm", "BatchNormTrain"),
     *("BatchNormInfer", "ReduceProd", "CumProd", "CumSum", "ReduceSum", "NLLLoss", "LabelCrossEntropy", "PickLabel"),
     *("KLDivLoss", "SmoothL1Loss", "BCEWithLogitsLoss", "MultilabelMarginLoss", "MultiMarginLoss", "SoftMarginLoss"),
-    *("TripletMarginLoss", "LogSumExp", "Cdist", "Pdist", "Renorm"),
+    *("TripletMarginLoss", "LogSumExp", "LogDeterminant", "Cdist", "Pdist", "Renorm"),
 )
 _WIDEST = ("AddN", "BiasAdd", "Concat", "Resample")
 

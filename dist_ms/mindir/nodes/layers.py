@@ -12,7 +12,7 @@ from dist_ms.exporting.settings import check_scores
 from dist_ms.mindir.nodes.table import maps, reshaped
 
 
-@maps("MatMul", "BatchMatMul")
+@maps("MatMul", "MatrixTimesVector", "BatchMatMul")
 def _product(g: Any, step: Any) -> str:
     return multiplied(g, *step.inputs[:2], bool(step["transpose_a"]), bool(step["transpose_b"]))
 

@@ -22,7 +22,7 @@ def _turned(g: Any, x: Any, turn: bool) -> str:
     return g.node("Transpose", name, perm=order)
 
 
-@maps("MatMul", "BatchMatMul")
+@maps("MatMul", "MatrixTimesVector", "BatchMatMul")
 def _product(g: Any, step: Any) -> str:
     a, b = step.inputs[:2]
     return g.node("MatMul", _turned(g, a, step["transpose_a"]), _turned(g, b, step["transpose_b"]))

@@ -39,6 +39,7 @@ OPERATIONS = {
     "exp": (lambda d: ops.exp(t(3, dtype=d)), ALL_32),
     "exp2": (lambda d: ops.exp2(t(3, dtype=d)), ALL_32),
     "log": (lambda d: ops.log(t(3, dtype=d)), ALL_32),
+    "logdet": (lambda d: ops.logdet(t(2, 2, dtype=d)), ALL_32),
     "log1p": (lambda d: ops.log1p(t(3, dtype=d)), ALL_32),
     "acos": (lambda d: ops.acos(t(3, dtype=d)), ALL_32),
     "tan": (lambda d: ops.tan(t(3, dtype=d)), ALL_32),

@@ -56,6 +56,12 @@ def test_a_network(name, tmp_path):
     assert {p.name for p in again.get_parameters()} <= {p.name for p in net.get_parameters()}
 
 
+def test_a_matrix_times_a_vector(tmp_path):
+    net, inputs = Of(ops.matmul), (ROWS, ROWS[0])
+    again = nn.GraphCell(ms.load(exported(net, *inputs, folder=tmp_path)))
+    np.testing.assert_allclose(again(*inputs).asnumpy(), net(*inputs).asnumpy(), rtol=1e-6)
+
+
 @pytest.mark.parametrize("name", ["LeNet", "ResNet18", "WideDeep"])
 def test_an_open_batch(name, tmp_path):
     make, *forms = NETWORKS[name]

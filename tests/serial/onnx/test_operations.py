@@ -75,6 +75,7 @@ OPERATIONS = {
     "truths": lambda x: ((x > 0).all(1), (x > 0).any(axis=(1, 2))),
     "in order": lambda x: (*ops.topk(x, 2), *ops.sort(x), ops.cumsum(x, 1)),
     "products": lambda x: (ops.matmul(x, x), ops.BatchMatMul(transpose_b=True)(x, x), ops.bmm(x[:, 0], x[:, 1])),
+    "a vector": lambda x: ops.mv(x.reshape(-1, 8), x[0, 0, 0]),
     "einsum": lambda x: ops.einsum("bchw,bdhw->bcd", x, x),
     "dense": lambda x: ops.dense(x, FIXED[0], FIXED[0, 0]),
     "resized": lambda x: (ops.interpolate(x, size=(16, 13), mode="nearest"), ops.ResizeNearestNeighbor((16, 16))(x)),
