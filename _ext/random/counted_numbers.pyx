@@ -56,7 +56,7 @@ cdef inline double unit_double(uint32_t high, uint32_t low) noexcept nogil:
 cdef inline float radius_of(uint32_t word) noexcept nogil:
     """Return sqrt(-2 ln u) of a u from (0, 1] that the word makes."""
     cdef float u = <float> <int32_t> (word >> 1) * <float> 4.656612873077393e-10 + <float> 2.3283064365386963e-10
-    return math.sqrtf(<float> -2.0 * normal_logarithm(u, 0))
+    return math.sqrtf(<float> -2.0 * normal_logarithm(u))
 
 
 cdef inline float turn_of(uint32_t word) noexcept nogil:

@@ -37,7 +37,7 @@ cdef inline float radius_of(uint32_t word) noexcept nogil:
     """Return sqrt(-2 ln u) of the word's u from [1e-7, 1)."""
     cdef float u = <float> <int32_t> (word & FRACTION) * <float> 1.1920928955078125e-07
     u = <float> 1e-7 if u < <float> 1e-7 else u
-    return math.sqrtf(<float> -2.0 * normal_logarithm(u, 0))
+    return math.sqrtf(<float> -2.0 * normal_logarithm(u))
 
 
 cdef void draw_group(

@@ -365,14 +365,14 @@ cdef void scale_points(const float *points, float *out, Py_ssize_t count, Py_ssi
         x = points[2 * i]
         y = points[2 * i + 1]
         square = x * x + y * y
-        scale = math.sqrtf(<float> -2.0 * normal_logarithm(square, 0) / square)
+        scale = math.sqrtf(<float> -2.0 * normal_logarithm(square) / square)
         out[2 * i] = y * scale
         out[2 * i + 1] = x * scale
     if whole < count:
         x = points[2 * whole]
         y = points[2 * whole + 1]
         square = x * x + y * y
-        out[2 * whole] = y * math.sqrtf(<float> -2.0 * normal_logarithm(square, 0) / square)
+        out[2 * whole] = y * math.sqrtf(<float> -2.0 * normal_logarithm(square) / square)
 
 
 cdef class MersenneTwister(Engine):

@@ -9,7 +9,7 @@
 
 #include <math.h>
 #include <stdint.h>
-#ifdef __AVX512F__
+#ifdef __AVX2__
 #include <immintrin.h>
 #endif
 
@@ -42,17 +42,7 @@ enum { DM_SUM, DM_PROD, DM_MAX, DM_MIN, DM_SQUARES, DM_MAGNITUDES, DM_NUMBERS, D
 #define DM_MAGNITUDE(x) fabs((double) (x))
 
 /* ---- vectors of eight and sixteen */
-#ifdef __AVX512F__
-/* The halves of sixteen, in float64. */
-#define DM_LOWER(x) _mm512_cvtps_pd(_mm512_castps512_ps256(x))
-#define DM_UPPER(x) _mm512_cvtps_pd(_mm512_extractf32x8_ps(x, 1))
-
-static inline __m512 dm_sixteen_of_bits(const uint16_t *x)
-{
-    const __m512i wide = _mm512_cvtepu16_epi32(_mm256_loadu_si256((const __m256i *) x));
-    return _mm512_castsi512_ps(_mm512_slli_epi32(wide, 16));
-}
-
+#ifdef __AVX2__
 static inline __m256 dm_eight_of_bits(const uint16_t *x)
 {
     const __m256i wide = _mm256_cvtepu16_epi32(_mm_loadu_si128((const __m128i *) x));
@@ -64,13 +54,24 @@ static inline __m256 dm_eight_numbers(__m256 x)
 {
     return _mm256_and_ps(x, _mm256_cmp_ps(x, x, _CMP_ORD_Q));
 }
+#define DM_EIGHT_NUMBERS(x) dm_eight_numbers(_mm256_loadu_ps(x))
+#define DM_EIGHT_NUMBERS_OF_BITS(x) dm_eight_numbers(dm_eight_of_bits(x))
+#endif
+#ifdef __AVX512F__
+/* The halves of sixteen, in float64. */
+#define DM_LOWER(x) _mm512_cvtps_pd(_mm512_castps512_ps256(x))
+#define DM_UPPER(x) _mm512_cvtps_pd(_mm512_extractf32x8_ps(x, 1))
+
+static inline __m512 dm_sixteen_of_bits(const uint16_t *x)
+{
+    const __m512i wide = _mm512_cvtepu16_epi32(_mm256_loadu_si256((const __m256i *) x));
+    return _mm512_castsi512_ps(_mm512_slli_epi32(wide, 16));
+}
 
 static inline __m512 dm_sixteen_numbers(__m512 x)
 {
     return _mm512_maskz_mov_ps(_mm512_cmp_ps_mask(x, x, _CMP_ORD_Q), x);
 }
-#define DM_EIGHT_NUMBERS(x) dm_eight_numbers(_mm256_loadu_ps(x))
-#define DM_EIGHT_NUMBERS_OF_BITS(x) dm_eight_numbers(dm_eight_of_bits(x))
 #define DM_SIXTEEN_NUMBERS(x) dm_sixteen_numbers(_mm512_loadu_ps(x))
 #define DM_SIXTEEN_NUMBERS_OF_BITS(x) dm_sixteen_numbers(dm_sixteen_of_bits(x))
 #endif

@@ -53,6 +53,41 @@ static inline A NAME(leaf)(const T *x, Py_ssize_t size) {
     for (Py_ssize_t i = 0; i < size; i++) rest = NAME(both)(rest, VALUE(ELEMENT(x[i])));
     return rest;
 }
+#elif defined(EIGHT) && defined(__AVX2__)
+static inline __m256 NAME(four)(const T *x) {
+    return _mm256_add_ps(_mm256_add_ps(EIGHT(x), EIGHT(x + 8)), _mm256_add_ps(EIGHT(x + 16), EIGHT(x + 24)));
+}
+
+static inline __m256d NAME(halves)(__m256 x) {
+    return _mm256_add_pd(_mm256_cvtps_pd(_mm256_castps256_ps128(x)), _mm256_cvtps_pd(_mm256_extractf128_ps(x, 1)));
+}
+
+static inline A NAME(leaf)(const T *x, Py_ssize_t size) {
+    __m256d lanes = _mm256_set1_pd(START), others = lanes;
+    __m128d pair;
+    A rest;
+    for (; size >= 64; x += 64, size -= 64) {
+        lanes = _mm256_add_pd(lanes, NAME(halves)(NAME(four)(x)));
+        others = _mm256_add_pd(others, NAME(halves)(NAME(four)(x + 32)));
+    }
+    lanes = _mm256_add_pd(lanes, others);
+    if (size >= 32) {
+        lanes = _mm256_add_pd(lanes, NAME(halves)(NAME(four)(x)));
+        x += 32, size -= 32;
+    }
+    if (size >= 16) {
+        lanes = _mm256_add_pd(lanes, NAME(halves)(_mm256_add_ps(EIGHT(x), EIGHT(x + 8))));
+        x += 16, size -= 16;
+    }
+    if (size >= 8) {
+        lanes = _mm256_add_pd(lanes, NAME(halves)(EIGHT(x)));
+        x += 8, size -= 8;
+    }
+    pair = _mm_add_pd(_mm256_castpd256_pd128(lanes), _mm256_extractf128_pd(lanes, 1));
+    rest = _mm_cvtsd_f64(_mm_add_sd(pair, _mm_unpackhi_pd(pair, pair)));
+    for (Py_ssize_t i = 0; i < size; i++) rest = NAME(both)(rest, VALUE(ELEMENT(x[i])));
+    return rest;
+}
 #else
 static inline A NAME(leaf)(const T *x, Py_ssize_t size) {
     A lanes[LANES], few[FEW], rest = START;

@@ -31,7 +31,7 @@ def log(x: np.ndarray) -> np.ndarray:
 
 
 def of_numpy(function: np.ufunc, x: np.ndarray, y: np.ndarray | None = None) -> np.ndarray:
-    """A function of NumPy that `_ext/elementwise/pointwise.pyx` has for float32, of floats or complex numbers."""
+    """A function of NumPy that `_ext/pointwise/pointwise.pyx` has for float32, of floats or complex numbers."""
     if x.dtype in _SINGLE and (y is None or y.dtype in _SINGLE):
         function = getattr(own, function.__name__)
     return apply(function, x, y)

@@ -1,4 +1,4 @@
-"""A dozen random fault plans; `python -m tests.jobs.failure.fault_plans FIRST LAST` runs as many as wanted."""
+"""Some random fault plans; `python -m tests.jobs.failure.fault_plans FIRST LAST` runs as many as wanted."""
 
 from dataclasses import replace
 
@@ -6,8 +6,8 @@ import pytest
 
 from tests.jobs.failure.fault_plans import FAULTS, plan_of, run_plan
 
-# One seed for every second kind of fault, each drawn with its own rank, step, optimizer and settings.
-SEEDS = [len(FAULTS) * turn + kind for turn, kind in enumerate((0, 1, 4, 5, 7, 9, 11, 12, 13, 15, 16, 17, 19))]
+# One seed for every other kind of fault, each drawn with its own rank, step, optimizer and settings.
+SEEDS = [len(FAULTS) * turn + kind for turn, kind in enumerate((1, 4, 5, 9, 11, 13, 16, 19))]
 
 
 @pytest.mark.parametrize("seed", SEEDS)

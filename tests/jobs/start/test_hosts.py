@@ -190,10 +190,14 @@ def test_a_rank_that_dies_on_another_machine_ends_the_job(hosts, tmp_path):
     assert "[rank 3 of 4] uncaught exception" in done.stderr and "no such data" in done.stderr
 
 
-@pytest.mark.parametrize("what", ["size", "dtype", "op", "verb"])
 @pytest.mark.parametrize(
-    ("slots", "memory", "choice"),
-    [((1, 1), "own", "shared"), ((2, 2), "shared", "shared"), ((2, 1), "shared", "shared"), ((1, 1), "own", "mpi")],
+    ("slots", "memory", "choice", "what"),
+    [
+        *(((1, 1), "own", "shared", what) for what in ("size", "dtype", "op", "verb")),
+        ((2, 2), "shared", "shared", "size"),
+        ((2, 1), "shared", "shared", "verb"),
+        ((1, 1), "own", "mpi", "op"),
+    ],
     ids=str,
 )
 def test_arrays_that_differ_between_machines_are_shown_on_every_rank(hosts, tmp_path, slots, memory, choice, what):

@@ -4,6 +4,7 @@
 
 #include "pointwise_angles.h"
 #include "pointwise_casts.h"
+#include "pointwise_logarithms.h"
 #include "pointwise_patterns.h"
 #include "pointwise_roots.h"
 #include "pointwise_special.h"
@@ -297,9 +298,7 @@ static const dm_entry dm_entries[] = {
     {"log1p", dm_log1p_float, "ff"},
     {"log2", dm_log2_float, "ff"},
     {"log10", dm_log10_float, "ff"},
-#ifdef __AVX512F__
     {"log", dm_log_float, "ff"},
-#endif
     {"arctan2", dm_arctan2_float, "fff"},
     {"to_float", dm_cast_int_float, "if"},
     {"to_float", dm_cast_long_float, "lf"},

