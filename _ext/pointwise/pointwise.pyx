@@ -108,7 +108,7 @@ cdef void exp_tile(const float *x, float *out, int size) noexcept nogil:
 cdef inline void by_tiles(
     TileFunction function, char **places, cnp.npy_intp *sizes, cnp.npy_intp *steps
 ) noexcept nogil:
-    """Call a function for tiles of its operand, copied where that is not contiguous."""
+    """Call a function for tiles of its operand, copied where that is not contiguous or gives way to the result."""
     cdef float x[TILE]
     cdef float out[TILE]
     cdef cnp.npy_intp tile, start
@@ -116,7 +116,7 @@ cdef inline void by_tiles(
     for tile in range(block_count(sizes[0], TILE)):
         start = tile * TILE
         size = block_length(tile, sizes[0], TILE)
-        if steps[0] == sizeof(float) and steps[1] == sizeof(float):
+        if steps[0] == sizeof(float) and steps[1] == sizeof(float) and places[0] != places[1]:
             function(<const float *> places[0] + start, <float *> places[1] + start, size)
         else:
             for i in range(size):
