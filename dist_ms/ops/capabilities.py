@@ -16,6 +16,7 @@ class Capabilities(NamedTuple):
         amx_float16: AMX multiplies float16.
         bfloat16, float16: oneDNN computes in these types.
         rounds: float32 factors may be rounded to bfloat16.
+        avx2: oneDNN has vectors of whole numbers.
     """
 
     amx: bool = False
@@ -23,6 +24,7 @@ class Capabilities(NamedTuple):
     bfloat16: bool = False
     float16: bool = False
     rounds: bool = False
+    avx2: bool = False
 
 
 def capabilities() -> Capabilities:
@@ -32,4 +34,11 @@ def capabilities() -> Capabilities:
 
 @lru_cache(2)
 def _with_rounding(rounds: bool) -> Capabilities:
-    return Capabilities(amx.available(), amx.has_float16(), dnnl.has_bfloat16(), dnnl.has_float16(), rounds)
+    return Capabilities(
+        amx=amx.available(),
+        amx_float16=amx.has_float16(),
+        bfloat16=dnnl.has_bfloat16(),
+        float16=dnnl.has_float16(),
+        rounds=rounds,
+        avx2=dnnl.isa() not in ("SSE41", "AVX"),
+    )

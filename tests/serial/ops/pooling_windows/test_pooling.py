@@ -5,6 +5,8 @@ import pytest
 
 from dist_ms import grad, ops
 from dist_ms.common.tensor import Tensor
+from dist_ms.ops.capabilities import Capabilities
+from dist_ms.ops.pooling_windows import pooling
 from tests.gradcheck import check_gradient
 from tests.precisions import check_precisions, normal, outputs, tensor
 
@@ -82,6 +84,20 @@ class TestValuesOfMindSpore:
     def test_first_of_equal_maxima_gets_the_gradient(self, dtype):
         found = grad(lambda x: ops.max_pool2d(x, 2, 1))(tensor(np.ones((1, 1, 3, 3)), dtype))
         assert found.asnumpy().ravel().tolist() == [1, 1, 0, 1, 1, 0, 0, 0, 0]
+
+
+@pytest.mark.parametrize(
+    ("shape", "pool"), [((2, 3, 9, 8), (3, 2, 1)), ((1, 2, 6, 6), (2, 2)), ((3, 1, 7, 7), (5, 1, 2))]
+)
+def test_the_gradient_of_maxima_is_the_same_without_avx2(shape, pool, monkeypatch):
+    x = tensor(normal(*shape))
+    dy = tensor(normal(*ops.max_pool2d(x, *pool).shape))
+    gradient = grad(lambda x: (ops.max_pool2d(x, *pool) * dy).sum())
+    found = {}
+    for avx2 in (True, False):
+        monkeypatch.setattr(pooling, "capabilities", lambda cpu=Capabilities(avx2=avx2): cpu)
+        found[avx2] = gradient(x).asnumpy().copy()
+    np.testing.assert_allclose(found[True], found[False], rtol=1e-6, atol=1e-6)
 
 
 def test_lines():
