@@ -95,7 +95,8 @@ def test_the_gradient_of_maxima_is_the_same_without_avx2(shape, pool, monkeypatc
     gradient = grad(lambda x: (ops.max_pool2d(x, *pool) * dy).sum())
     found = {}
     for avx2 in (True, False):
-        monkeypatch.setattr(pooling, "capabilities", lambda cpu=Capabilities(avx2=avx2): cpu)
+        cpu = Capabilities(avx2=avx2)
+        monkeypatch.setattr(pooling, "capabilities", lambda cpu=cpu: cpu)
         found[avx2] = gradient(x).asnumpy().copy()
     np.testing.assert_allclose(found[True], found[False], rtol=1e-6, atol=1e-6)
 
