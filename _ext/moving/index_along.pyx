@@ -89,22 +89,37 @@ cdef inline bint find(int64_t *index, Py_ssize_t length) noexcept nogil:
     return 0 <= index[0] < length
 
 
+cdef void bounds(
+    const index_type *indices, Py_ssize_t step, Py_ssize_t rows, int64_t *least, int64_t *most
+) noexcept nogil:
+    """Write the least and the largest of some indices and 0."""
+    cdef int64_t low = 0, high = 0
+    cdef Py_ssize_t row
+    for row in range(rows):
+        low = min(low, <int64_t> indices[row * step])
+        high = max(high, <int64_t> indices[row * step])
+    least[0], most[0] = low, high
+
+
+cdef void take_line(const number *array, const index_type *indices, number *others, Py_ssize_t rows) noexcept nogil:
+    """Take elements by indices that are in range and not negative."""
+    cdef Py_ssize_t row
+    for row in range(rows):
+        others[row] = array[indices[row]]
+        one_by_one()
+
+
 cdef bint run_line(
     Task task, const Extents *sizes, number *array, const index_type *indices, number *others, Py_ssize_t rows
 ) noexcept nogil:
     """Handle rows of one element; tell whether all indices are in range."""
     cdef Py_ssize_t step = sizes.index_steps[1], row
-    cdef int64_t index, least = 0, most = 0
-    for row in range(rows):
-        index = indices[row * step]
-        least = min(least, index)
-        most = max(most, index)
+    cdef int64_t index, least, most
+    bounds(indices, step, rows, &least, &most)
     if least < -sizes.length or most >= sizes.length:
         return False
     if least >= 0 and task == TAKE and step == 1:
-        for row in range(rows):
-            others[row] = array[indices[row]]
-            one_by_one()
+        take_line(array, indices, others, rows)
         return True
     if least >= 0 and step == 1:
         for row in range(rows):
@@ -118,12 +133,18 @@ cdef bint run_line(
 
 cdef bint run_unit(
     Task task, const Extents *sizes, number *array, const index_type *indices, number *others,
-    Py_ssize_t rows, Py_ssize_t first, Py_ssize_t stop
+    Py_ssize_t rows, Py_ssize_t first, Py_ssize_t stop, bint known
 ) noexcept nogil:
-    """Handle the elements [first, stop) of some rows of one outer index; tell whether all indices are in range."""
+    """Handle the elements [first, stop) of some rows of one outer index; tell whether all indices are in range.
+
+    A line of indices that is known is looked at no more.
+    """
     cdef Py_ssize_t step = sizes.index_steps[1], inner_step = sizes.index_steps[2]
     cdef Py_ssize_t row, i
     cdef int64_t index
+    if known:
+        take_line(array, indices, others, rows)
+        return True
     if sizes.inner == 1:
         return run_line(task, sizes, array, indices, others, rows)
     for row in range(rows):
@@ -145,7 +166,12 @@ cdef bint run(
     Task task, const Extents *sizes, number *array, const index_type *indices, number *others
 ) noexcept nogil:
     cdef Py_ssize_t unit, outer, row, first
+    cdef int64_t least, most
     cdef int wrong = 0
+    cdef bint known = False
+    if task == TAKE and sizes.inner == 1 < sizes.outer and sizes.index_steps[0] == 0 and sizes.index_steps[1] == 1:
+        bounds(indices, 1, sizes.count, &least, &most)  # of all outer ones
+        known = least >= 0 and most < sizes.length
     for unit in prange(
         sizes.outer * sizes.blocks * sizes.pieces, schedule="static",
         use_threads_if=sizes.outer * sizes.count * sizes.inner >= PARALLEL_FROM
@@ -157,7 +183,7 @@ cdef bint run(
             task, sizes, array + outer * sizes.length * sizes.inner,
             indices + outer * sizes.index_steps[0] + row * sizes.index_steps[1],
             others + (outer * sizes.count + row) * sizes.inner,
-            min(sizes.rows, sizes.count - row), first, min(first + sizes.piece, sizes.inner)
+            min(sizes.rows, sizes.count - row), first, min(first + sizes.piece, sizes.inner), known
         )
     return wrong == 0
 

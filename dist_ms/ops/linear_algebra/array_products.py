@@ -5,6 +5,7 @@ from __future__ import annotations
 import ml_dtypes
 import numpy as np
 
+from dist_ms._ext.ufunc_loops import apply
 from dist_ms.ops.kernels import vector_product
 from dist_ms.ops.layout import converted, onednn_type
 from dist_ms.ops.linear_algebra.matrix_product import by_vector, column_times_row, multiply
@@ -86,4 +87,6 @@ def outer_product(x: np.ndarray, y: np.ndarray) -> np.ndarray:
         out = np.empty((x.size, y.size), x.dtype)
         vector_product.outer(np.ascontiguousarray(x), np.ascontiguousarray(y), out)
         return out
+    if x.dtype in (_BF16, _F16) and x.size * y.size >= _SMALL_NARROW:
+        return apply(np.multiply, x[:, None], y)
     return np.outer(x, y)

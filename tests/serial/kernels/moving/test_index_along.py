@@ -35,6 +35,7 @@ def cases(dtype, shape):
         yield array, own, others
         yield array, np.asfortranarray(own), others
         yield array, np.broadcast_to(own[:1, :, :1], own.shape) if own.size else own, others
+        yield array, np.broadcast_to(own[:1, :, :1] % max(length, 1), own.shape) if own.size else own, others
         yield array, np.broadcast_to(own[:, :, :1], own.shape) if own.size else own, others
 
 
@@ -70,6 +71,9 @@ def test_out_of_range(kernel, wrong):
         indices[1, 2, inner - 1] = wrong
         with pytest.raises(IndexError, match=r"\[-3, 3\)"):
             kernel(np.zeros((2, 3, inner)), indices, np.zeros((2, 4, inner)))
+        line = np.broadcast_to(np.array([0, wrong, 1, 2])[:, None], indices.shape)
+        with pytest.raises(IndexError, match=r"\[-3, 3\)"):
+            kernel(np.zeros((2, 3, inner)), line, np.zeros((2, 4, inner)))
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """Contractions made of matrix products against np.einsum, and large products by their own kernels."""
 
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -135,3 +136,12 @@ def test_what_is_a_product_of_matrices_as_they_are(equation, first, second, is_p
     assert _is_matmul(equation, a, b) == is_product
     assert not _is_matmul(equation, a, b.astype(ms.float16))
     assert not _is_matmul(equation, a.astype(ms.int32), b.astype(ms.int32))
+
+
+@pytest.mark.parametrize("dtype", [np.float16, ml_dtypes.bfloat16])
+def test_outer_products_of_16_bits_are_rounded_once(dtype):
+    x, y = (np.random.default_rng(seed).standard_normal(size).astype(dtype) for seed, size in ((0, 70), (1, 130)))
+    out = ops.ger(ms.Tensor(x), ms.Tensor(y)).asnumpy()
+    assert out.dtype == dtype
+    wanted = np.outer(x.astype(np.float32), y.astype(np.float32)).astype(dtype)
+    np.testing.assert_array_equal(out.astype(np.float32), wanted.astype(np.float32))
