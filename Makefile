@@ -33,8 +33,7 @@ export PRTE_MCA_rmaps_default_mapping_policy := :oversubscribe
 SOURCES := setup.py pyproject.toml $(wildcard _ext/*.py $(foreach kind,pyx pxd pxi h,_ext/*/*.$(kind)) launch/*.c)
 INSTALLED := $(VENV)/.installed
 BUILT := $(VENV)/.built
-# What is imported is compiled then.
-PIP := $(RUN) -m pip install --quiet --no-compile --disable-pip-version-check
+PIP := $(RUN) -m pip install --quiet --disable-pip-version-check
 # What else is installed, a list of packages each: what dist_ms needs, and the extras test, dev and docs.
 NEEDED := $(VENV)/.needed
 TESTED := $(VENV)/.test
