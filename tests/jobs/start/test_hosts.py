@@ -186,7 +186,8 @@ def test_a_rank_that_dies_on_another_machine_ends_the_job(hosts, tmp_path):
         "comm.all_reduce(x)\n"
     )
     done = job(hosts.mpirun(4, (2, 2)), str(script), DIST_MS_TIMEOUT="20")
-    assert done.returncode == 1
+    # 14, MPI_ERR_UNKNOWN, is Open MPI's own: its TCP may see rank 3 leave before mpirun has heard of the 1.
+    assert done.returncode in (1, 14)
     assert "[rank 3 of 4] uncaught exception" in done.stderr and "no such data" in done.stderr
 
 
