@@ -80,7 +80,7 @@ def open_index(path: str) -> sqlite3.Connection:
     index = path + SUFFIX
     if not os.path.isfile(index):
         raise RuntimeError(f"{path} has no index file {index}: keep both together, or write them again.")
-    content = plain_bytes(index)
+    content, connection = plain_bytes(index), None
     try:
         if content is None:
             connection = sqlite3.connect(
@@ -91,6 +91,8 @@ def open_index(path: str) -> sqlite3.Connection:
             connection.deserialize(content)
         (name,) = connection.execute("SELECT NAME FROM SHARD_NAME").fetchone()
     except (sqlite3.Error, TypeError) as error:
+        if connection is not None:
+            connection.close()
         raise RuntimeError(f"{index} is no index of a MindRecord file, or damaged ({error}): write it again.") from None
     if name != os.path.basename(path):
         connection.close()
