@@ -124,8 +124,8 @@ def test_a_window_over_the_whole_image(batch, outputs, layout, dtype):
     exact = [a.astype(np.float64) for a in (x, w, bias, dy)]
     all_wanted, sizes = results(*exact, at), results(*map(np.abs, exact), at)
     # n terms added one by one, which is how oneDNN makes one output on AVX2, err by at most half a unit of their sizes'
-    # sum n times; by 0.64 times in standard deviation if they are normal, and six of these are allowed. Where there is no
-    # FMA products are rounded, too, which raises the variance by 2 / n of it.
+    # sum n times; by 0.64 times in standard deviation if they are normal, and six of these are allowed. Without FMA
+    # products are rounded, too, which raises the variance by 2 / n of it.
     rounded = 2 if dnnl.isa() in ("SSE41", "AVX") else 0
     bounds = [
         1.01 * HALF_UNIT[F32] * min(n, 4 * (1 + rounded / n) ** 0.5) * s
