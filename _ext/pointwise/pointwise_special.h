@@ -3,6 +3,7 @@
 #ifndef DIST_MS_POINTWISE_SPECIAL_H
 #define DIST_MS_POINTWISE_SPECIAL_H
 
+#include "growth.h"
 #include "logarithm.h"
 #include "pointwise_patterns.h"
 #include "pointwise_wide.h"
@@ -28,12 +29,7 @@ static inline float dm_erfc_of_single(float x)
     /* 2^n is no float32 at the ends, its halves are. */
     const int32_t whole = (int32_t) (shifted.bits - 0x4b400000), half = whole >> 1;
     const dm_single low = {.bits = (uint32_t) (half + 127) << 23}, high = {.bits = (uint32_t) (whole - half + 127) << 23};
-    float growth = 0.001381314454f, p = -0.000400013692f, tail;
-    growth = growth * r + 0.008369418832f;
-    growth = growth * r + 0.041668456787f;
-    growth = growth * r + 0.166665147914f;
-    growth = growth * r + 0.499999930507f;
-    growth = growth * r * r + r;
+    float p = -0.000400013692f, tail;
     p = p * q - 0.000828341457f;
     p = p * q + 0.00214234366f;
     p = p * q + 0.00648807271f;
@@ -43,7 +39,7 @@ static inline float dm_erfc_of_single(float x)
     p = p * q - 0.369742381f;
     p = p * q + 0.276978394f;
     p = (p * u + 1.0f) / (1.0f + 2.0f * size);
-    tail = (p * growth + p) * low.value * high.value;
+    tail = (p * dm_growth_near_zero(r) + p) * low.value * high.value;
     return x < 0 ? 2.0f - tail : tail;
 }
 

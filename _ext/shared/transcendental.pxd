@@ -31,6 +31,10 @@ cdef extern from *:
     # a blend of what with an unknown one becomes a vector's minimum or maximum.
     float hidden "dm_hidden"(float x) noexcept nogil
 
+cdef extern from "growth.h" nogil:
+    # e^r - 1 for |r| <= ln 2 / 2.
+    float growth_near_zero "dm_growth_near_zero"(float r) noexcept nogil
+
 
 cdef union Bits:
     int32_t number
@@ -40,16 +44,6 @@ cdef union Bits:
 cdef union WideBits:
     int64_t number
     double value
-
-
-cdef inline float growth_near_zero(float r) noexcept nogil:
-    """Return e^r - 1 for |r| <= ln 2 / 2."""
-    cdef float p = <float> 0.001381314454
-    p = p * r + <float> 0.008369418832
-    p = p * r + <float> 0.041668456787
-    p = p * r + <float> 0.166665147914
-    p = p * r + <float> 0.499999930507
-    return p * (r * r) + r
 
 
 cdef inline float exponential_near_zero(float r) noexcept nogil:
@@ -141,7 +135,7 @@ cdef inline floating power_of_two_real(floating x, float lowest, float highest) 
 cdef inline floating falling_exponential(floating x) noexcept nogil:
     """Return e^x of an x that is not positive; in float32 by fewer steps than `exponential`, and 0 below e^-87."""
     cdef Bits shifted, scale
-    cdef float bounded, n, r, p
+    cdef float bounded, n, r
     if floating is double:
         return math.exp(x)
     else:
@@ -150,15 +144,9 @@ cdef inline floating falling_exponential(floating x) noexcept nogil:
         n = shifted.value - <float> 12582912.0
         r = bounded - n * <float> 0.693115234375
         r = r - n * <float> 3.194618494528623e-05
-        p = <float> 0.001381314454
-        p = p * r + <float> 0.008369418832
-        p = p * r + <float> 0.041668456787
-        p = p * r + <float> 0.166665147914
-        p = p * r + <float> 0.499999930507
-        p = p * (r * r) + r + <float> 1.0
         # The low bits of the sum are n; those above fall out of the word.
         scale.number = <int32_t> ((<uint32_t> shifted.number + <uint32_t> EXPONENT_BIAS) << MANTISSA_BITS)
-        return <float> 0.0 if x < <float> -87.0 else p * scale.value
+        return <float> 0.0 if x < <float> -87.0 else exponential_near_zero(r) * scale.value
 
 
 cdef inline double wide_exponential(double x, double less) noexcept nogil:
