@@ -49,6 +49,18 @@ static inline __m256 dm_eight_of_bits(const uint16_t *x)
     return _mm256_castsi256_ps(_mm256_slli_epi32(wide, 16));
 }
 
+/* Of sixteen those at even places and those at odd ones: no lane moves. */
+static inline __m256 dm_even_of_bits(const uint16_t *x)
+{
+    return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_loadu_si256((const __m256i *) x), 16));
+}
+
+static inline __m256 dm_odd_of_bits(const uint16_t *x)
+{
+    const __m256i upper = _mm256_set1_epi32((int) 0xffff0000u);
+    return _mm256_castsi256_ps(_mm256_and_si256(_mm256_loadu_si256((const __m256i *) x), upper));
+}
+
 /* NaNs count as 0. */
 static inline __m256 dm_eight_numbers(__m256 x)
 {
@@ -56,6 +68,8 @@ static inline __m256 dm_eight_numbers(__m256 x)
 }
 #define DM_EIGHT_NUMBERS(x) dm_eight_numbers(_mm256_loadu_ps(x))
 #define DM_EIGHT_NUMBERS_OF_BITS(x) dm_eight_numbers(dm_eight_of_bits(x))
+#define DM_EVEN_NUMBERS_OF_BITS(x) dm_eight_numbers(dm_even_of_bits(x))
+#define DM_ODD_NUMBERS_OF_BITS(x) dm_eight_numbers(dm_odd_of_bits(x))
 #endif
 #ifdef __AVX512F__
 /* The halves of sixteen, in float64. */
@@ -219,6 +233,8 @@ static inline float dm_bits_value(uint16_t x)
 #define QUAD
 #define EIGHT dm_eight_of_bits
 #define SIXTEEN dm_sixteen_of_bits
+#define EVEN dm_even_of_bits
+#define ODD dm_odd_of_bits
 #include "reduction_template.h"
 
 #define NAME(part) dm_numbers_bits_##part
@@ -231,6 +247,8 @@ static inline float dm_bits_value(uint16_t x)
 #define QUAD
 #define EIGHT DM_EIGHT_NUMBERS_OF_BITS
 #define SIXTEEN DM_SIXTEEN_NUMBERS_OF_BITS
+#define EVEN DM_EVEN_NUMBERS_OF_BITS
+#define ODD DM_ODD_NUMBERS_OF_BITS
 #include "reduction_template.h"
 
 /* Squares of bfloat16 are exact in float32. Whether their sum stays within its range, with all that counts: then it is

@@ -3,6 +3,7 @@
    T is the type in memory, A the one that is added up in; VALUE(x) is what an element counts as, BOTH(a, b) puts two
    results together and START changes none. With QUAD four elements are added in T before the sum goes on in A; ELEMENT(x) is
    what stands for an element x there, EIGHT(x) and SIXTEEN(x) for those of x[0 ... 7] and x[0 ... 15] as a vector.
+   EVEN(x) and ODD(x) are vectors of those of every second of x[0 ... 15], where these are quicker than two of EIGHT.
    QUICK(x, size, result) is another way for most numbers of a leaf, which says whether it was right for these.
    What is put together with what follows from the number of elements alone. */
 
@@ -55,12 +56,22 @@ static inline A NAME(leaf)(const T *x, Py_ssize_t size) {
 }
 #elif defined(EIGHT) && defined(__AVX2__)
 static inline __m256 NAME(four)(const T *x) {
+#ifdef EVEN
+    return _mm256_add_ps(_mm256_add_ps(EVEN(x), ODD(x)), _mm256_add_ps(EVEN(x + 16), ODD(x + 16)));
+#else
     return _mm256_add_ps(_mm256_add_ps(EIGHT(x), EIGHT(x + 8)), _mm256_add_ps(EIGHT(x + 16), EIGHT(x + 24)));
+#endif
 }
 
 static inline __m256d NAME(halves)(__m256 x) {
     return _mm256_add_pd(_mm256_cvtps_pd(_mm256_castps256_ps128(x)), _mm256_cvtps_pd(_mm256_extractf128_ps(x, 1)));
 }
+
+#ifdef EVEN
+static inline void NAME(add)(double *to, __m128 more) {
+    _mm256_storeu_pd(to, _mm256_add_pd(_mm256_loadu_pd(to), _mm256_cvtps_pd(more)));
+}
+#endif
 
 static inline A NAME(leaf)(const T *x, Py_ssize_t size) {
     __m256d lanes = _mm256_set1_pd(START), others = lanes;
@@ -184,6 +195,21 @@ static void NAME(columns)(const void *rows, Py_ssize_t count, Py_ssize_t stride,
         for (; i < width; i++)
             for (int k = 0; k < 8; k++) to[i] = NAME(both)(to[i], VALUE(ELEMENT(a[k * stride + i])));
     }
+#elif defined(EVEN) && defined(__AVX2__)
+    for (; row + 4 <= count; row += 4) {
+        const T *a = (const T *) rows + row * stride, *b = a + stride, *c = b + stride, *d = c + stride;
+        Py_ssize_t i = 0;
+        for (; i + 16 <= width; i += 16) {
+            const __m256 even = _mm256_add_ps(_mm256_add_ps(EVEN(a + i), EVEN(b + i)), _mm256_add_ps(EVEN(c + i), EVEN(d + i)));
+            const __m256 odd = _mm256_add_ps(_mm256_add_ps(ODD(a + i), ODD(b + i)), _mm256_add_ps(ODD(c + i), ODD(d + i)));
+            const __m256 low = _mm256_unpacklo_ps(even, odd), high = _mm256_unpackhi_ps(even, odd);
+            NAME(add)(to + i, _mm256_castps256_ps128(low));
+            NAME(add)(to + i + 4, _mm256_castps256_ps128(high));
+            NAME(add)(to + i + 8, _mm256_extractf128_ps(low, 1));
+            NAME(add)(to + i + 12, _mm256_extractf128_ps(high, 1));
+        }
+        for (; i < width; i++) to[i] = NAME(both)(to[i], VALUE((ELEMENT(a[i]) + ELEMENT(b[i])) + (ELEMENT(c[i]) + ELEMENT(d[i]))));
+    }
 #endif
     for (; row + 4 <= count; row += 4) {
         const T *a = (const T *) rows + row * stride, *b = a + stride, *c = b + stride, *d = c + stride;
@@ -216,3 +242,5 @@ static const dm_reduction NAME(reduction) = {
 #undef QUICK
 #undef EIGHT
 #undef SIXTEEN
+#undef EVEN
+#undef ODD
