@@ -8,10 +8,11 @@ arrays of a call share both; an output may be an input. 16-bit floats are comput
 cimport numpy as cnp
 from cython cimport floating
 from cython.parallel cimport prange
+from libc.stdint cimport uint16_t
 
 from arrays cimport check_dense, check_same_layout
 from blocks cimport BLOCK, EXPONENTIAL_COST, PARALLEL_FROM, block_count, block_length
-from rows cimport FLOAT64, LINE, Matrix, Number, is_narrow, number_of, place_of, put_back, widened
+from rows cimport BFLOAT16, FLOAT64, LINE, Matrix, Number, is_narrow, number_of, place_of, put_back, widened
 from transcendental cimport (
     bell,
     exponential_less_one,
@@ -30,6 +31,15 @@ cdef extern from "gelu_table.h":
     void gelu_by_table "dm_gelu_by_table"(const float *x, float *out, Py_ssize_t size) noexcept nogil
     void gelu_gradient_by_table "dm_gelu_gradient_by_table"(
         const float *dy, const float *x, float *dx, Py_ssize_t size) noexcept nogil
+
+cdef extern from "passing.h" nogil:
+    const int INFINITE "DM_INFINITE"
+    ctypedef struct Passing "dm_passing":
+        pass
+    int place_above "dm_place_above"(float x, bint itself) noexcept
+    Passing passing_between "dm_passing_between"(int first, int last, bint outside, bint of_size) noexcept
+    void pass_within "dm_pass"(
+        Passing range, const uint16_t *dy, const uint16_t *x, uint16_t *dx, Py_ssize_t size) noexcept
 
 cdef extern from "<math.h>" nogil:
     double double_size "fabs"(double x) noexcept
@@ -97,6 +107,25 @@ cdef inline bint is_cheap(Function function) noexcept nogil:
 include "activation_formulas.pxi"
 
 
+cdef bint is_passing(Function function, const double *options, Passing *found) noexcept nogil:
+    """Tell whether a gradient is dy in one range of x and 0 elsewhere, and write which."""
+    cdef float a = <float> options[0], b = <float> options[1]
+    cdef bint at_a = options[2] == 1, at_b = options[3] == 1
+    if function == RELU:
+        found[0] = passing_between(~INFINITE, 0, True, False)
+    elif a != a:
+        return False
+    elif function == HARD_SHRINK or function == SOFT_SHRINK:
+        found[0] = passing_between(place_above(a, False), INFINITE, False, True)
+    elif function == THRESHOLD:
+        found[0] = passing_between(place_above(a, False), INFINITE, False, False)
+    elif function == CLIP and a < b and (at_a or options[2] == 0) and (at_b or options[3] == 0):
+        found[0] = passing_between(place_above(a, at_a), place_above(b, not at_b) - 1, False, False)
+    else:
+        return False
+    return True
+
+
 cdef void forward_piece(
     Function function, const double *options, Matrix x, Matrix out, Py_ssize_t start, Py_ssize_t size,
     floating *scratch,
@@ -147,7 +176,13 @@ cdef void backward_task(
     Py_ssize_t size,
 ) noexcept nogil:
     cdef float scratch[2 * NARROW_TILE + LINE_FLOATS]
-    if dy.number == FLOAT64:
+    cdef Passing range
+    if dy.number == BFLOAT16 and is_passing(function, options, &range):
+        pass_within(
+            range, <const uint16_t *> dy.data + start, <const uint16_t *> kept.data + start,
+            <uint16_t *> dx.data + start, size,
+        )
+    elif dy.number == FLOAT64:
         backward_piece(function, options, dy, kept, dx, start, size, <double *> NULL)
     else:
         backward_piece(function, options, dy, kept, dx, start, size, at_line(scratch))

@@ -200,10 +200,14 @@ cdef void backward_block(
         for i in range(size):
             s = one if kept[i] > a and kept[i] < b else zero
             s = c if kept[i] == a else s
-            dx[i] = dy[i] * (d if kept[i] == b and a != b else s)
+            s = d if kept[i] == b and a != b else s
+            y = dy[i] * s
+            dx[i] = y if s != 0 else zero
     elif function == HARD_SHRINK or function == SOFT_SHRINK:
         for i in range(size):
-            dx[i] = dy[i] * (one if fabs(kept[i]) > a else zero)
+            s = dy[i]
+            dx[i] = s if fabs(kept[i]) > a else zero
     elif function == THRESHOLD:
         for i in range(size):
-            dx[i] = dy[i] * (one if kept[i] > a else zero)
+            s = dy[i]
+            dx[i] = s if kept[i] > a else zero
