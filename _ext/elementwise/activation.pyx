@@ -112,7 +112,7 @@ cdef bint is_passing(Function function, const double *options, Passing *found) n
     cdef float a = <float> options[0], b = <float> options[1]
     cdef bint at_a = options[2] == 1, at_b = options[3] == 1
     if function == RELU:
-        found[0] = passing_between(~INFINITE, 0, True, False)
+        found[0] = passing_between(-INFINITE, 0, True, False)
     elif a != a:
         return False
     elif function == HARD_SHRINK or function == SOFT_SHRINK:
