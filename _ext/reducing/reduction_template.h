@@ -195,10 +195,11 @@ static void NAME(columns)(const void *rows, Py_ssize_t count, Py_ssize_t stride,
         for (; i < width; i++)
             for (int k = 0; k < 8; k++) to[i] = NAME(both)(to[i], VALUE(ELEMENT(a[k * stride + i])));
     }
-#elif defined(EVEN) && defined(__AVX2__)
+#endif
     for (; row + 4 <= count; row += 4) {
         const T *a = (const T *) rows + row * stride, *b = a + stride, *c = b + stride, *d = c + stride;
         Py_ssize_t i = 0;
+#if defined(EVEN) && defined(__AVX2__) && !defined(__AVX512F__)
         for (; i + 16 <= width; i += 16) {
             const __m256 even = _mm256_add_ps(_mm256_add_ps(EVEN(a + i), EVEN(b + i)), _mm256_add_ps(EVEN(c + i), EVEN(d + i)));
             const __m256 odd = _mm256_add_ps(_mm256_add_ps(ODD(a + i), ODD(b + i)), _mm256_add_ps(ODD(c + i), ODD(d + i)));
@@ -208,12 +209,8 @@ static void NAME(columns)(const void *rows, Py_ssize_t count, Py_ssize_t stride,
             NAME(add)(to + i + 8, _mm256_extractf128_ps(low, 1));
             NAME(add)(to + i + 12, _mm256_extractf128_ps(high, 1));
         }
-        for (; i < width; i++) to[i] = NAME(both)(to[i], VALUE((ELEMENT(a[i]) + ELEMENT(b[i])) + (ELEMENT(c[i]) + ELEMENT(d[i]))));
-    }
 #endif
-    for (; row + 4 <= count; row += 4) {
-        const T *a = (const T *) rows + row * stride, *b = a + stride, *c = b + stride, *d = c + stride;
-        for (Py_ssize_t i = 0; i < width; i++)
+        for (; i < width; i++)
 #ifdef QUAD
             to[i] = NAME(both)(to[i], VALUE((ELEMENT(a[i]) + ELEMENT(b[i])) + (ELEMENT(c[i]) + ELEMENT(d[i]))));
 #else
