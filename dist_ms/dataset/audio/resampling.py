@@ -5,12 +5,16 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 
 from dist_ms.common.checks import check_float_range, check_number, check_type
 from dist_ms.dataset.audio.enums import ResampleMethod
 from dist_ms.dataset.audio.operation import AudioOperation, positive_float, positive_int
 
 __all__ = ["Resample"]
+
+# Weights of a period of both rates up to which a product with all of them is quickest; results made at a time, else.
+_MOST_WEIGHTS, _RESULTS_AT_ONCE = 1 << 18, 1 << 14
 
 
 def resampled(
@@ -28,20 +32,34 @@ def resampled(
     """
     divisor = math.gcd(int(orig_freq), int(new_freq))
     source, target = int(orig_freq) // divisor, int(new_freq) // divisor
-    edge = min(source, target) * rolloff
-    reach = math.ceil(width * source / edge)
-    at = np.arange(-reach, reach + source) / source
-    times = np.clip((at - np.arange(target)[:, None] / target) * edge, -width, width)
+    edge = min(source, target) * rolloff / source
+    reach = math.ceil(width / edge)
+    shape = (*audio.shape[:-1], math.ceil(target * audio.shape[-1] / source))
+    padded = np.pad(audio.astype(np.float64), [(0, 0)] * (audio.ndim - 1) + [(reach, reach + source)])
+    if target * (source + 2 * reach) <= _MOST_WEIGHTS:
+        distances = np.arange(-reach, reach + source) - np.arange(target)[:, None] * source / target
+        kernel = filter_weights(distances * edge, width, beta) * edge
+        windows = sliding_window_view(padded, kernel.shape[-1], -1)[..., ::source, :]
+        return (windows @ kernel.T).reshape(*shape[:-1], -1)[..., : shape[-1]]
+    # Of so many windows few meet the same weights, and most weights of a whole period are 0.
+    out = np.empty(shape)
+    windows = sliding_window_view(padded, 2 * reach + 2, -1)
+    for first in range(0, shape[-1], _RESULTS_AT_ONCE):
+        at = np.arange(first, min(first + _RESULTS_AT_ONCE, shape[-1])) * source
+        distances = np.arange(-reach, reach + 2) - (at % target)[:, None] / target
+        kernel = filter_weights(distances * edge, width, beta) * edge
+        out[..., first : first + len(at)] = np.einsum("...nt,nt->...n", windows[..., at // target, :], kernel)
+    return out
+
+
+def filter_weights(times: np.ndarray, width: int, beta: float | None) -> np.ndarray:
+    """The windowed sinc at these times, counted in its zero crossings; 0 beyond `width`."""
+    times = np.clip(times, -width, width)
     if beta is None:
         window = np.cos(times * np.pi / width / 2) ** 2
     else:
         window = np.i0(beta * np.sqrt(1 - (times / width) ** 2)) / np.i0(beta)
-    kernel = np.sinc(times) * window * (edge / source)
-    length = audio.shape[-1]
-    padded = np.pad(audio.astype(np.float64), [(0, 0)] * (audio.ndim - 1) + [(reach, reach + source)])
-    windows = np.lib.stride_tricks.sliding_window_view(padded, kernel.shape[-1], -1)[..., ::source, :]
-    result = (windows @ kernel.T).reshape(*audio.shape[:-1], -1)
-    return result[..., : math.ceil(target * length / source)]
+    return np.sinc(times) * window
 
 
 class Resample(AudioOperation):
