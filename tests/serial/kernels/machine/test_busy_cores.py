@@ -153,6 +153,13 @@ def test_beside_busy_processes():
     job.stdin.write("\n")
     job.stdin.flush()
     job.stdin.close()
-    left, idle = job.wait(90), (idle_seconds(cores) - idle) / (time.monotonic() - start)
-    assert left == 0 or idle < 0.8, f"threads were not taken up again, though {idle:.1f} cores were idle"
+    while job.poll() is None:
+        time.sleep(0.05)
+        passed = time.monotonic() - start
+        if passed > 3 and idle_seconds(cores) - idle < 0.8 * passed:
+            job.kill()  # Others have the core.
+            job.wait()
+            job.stdout.close()
+            pytest.skip("threads were given back; no core stays idle enough to take them up again")
+    assert job.stdout.read() == "2\n"
     job.stdout.close()
