@@ -35,10 +35,14 @@ cdef extern from "gelu_table.h":
 cdef extern from "passing.h" nogil:
     const int INFINITE "DM_INFINITE"
     ctypedef struct Passing "dm_passing":
-        pass
+        cnp.int16_t[2] corners
+    const cnp.int16_t NOWHERE "DM_NOWHERE"
+    cnp.int16_t corner_at "dm_corner_at"(float x) noexcept
     int place_above "dm_place_above"(float x, bint itself) noexcept
     Passing passing_between "dm_passing_between"(int first, int last, bint outside, bint of_size) noexcept
     void pass_within "dm_pass"(
+        Passing range, const uint16_t *dy, const uint16_t *x, uint16_t *dx, Py_ssize_t size) noexcept
+    void pass_with_corners "dm_pass_with_corners"(
         Passing range, const uint16_t *dy, const uint16_t *x, uint16_t *dx, Py_ssize_t size) noexcept
 
 cdef extern from "<math.h>" nogil:
@@ -108,9 +112,10 @@ include "activation_formulas.pxi"
 
 
 cdef bint is_passing(Function function, const double *options, Passing *found) noexcept nogil:
-    """Tell whether a gradient is dy in one range of x and 0 elsewhere, and write which."""
+    """Tell whether a gradient is dy in one range of x, perhaps half at its ends, 0 elsewhere, and write which."""
     cdef float a = <float> options[0], b = <float> options[1]
     cdef bint at_a = options[2] == 1, at_b = options[3] == 1
+    cdef bint half_a = options[2] == 0.5, half_b = options[3] == 0.5
     if function == RELU:
         found[0] = passing_between(-INFINITE, 0, True, False)
     elif a != a:
@@ -119,8 +124,12 @@ cdef bint is_passing(Function function, const double *options, Passing *found) n
         found[0] = passing_between(place_above(a, False), INFINITE, False, True)
     elif function == THRESHOLD:
         found[0] = passing_between(place_above(a, False), INFINITE, False, False)
-    elif function == CLIP and a < b and (at_a or options[2] == 0) and (at_b or options[3] == 0):
+    elif function == CLIP and a < b and (at_a or half_a or options[2] == 0) and (at_b or half_b or options[3] == 0):
         found[0] = passing_between(place_above(a, at_a), place_above(b, not at_b) - 1, False, False)
+        if half_a:
+            found[0].corners[0] = corner_at(a)
+        if half_b:
+            found[0].corners[1] = corner_at(b)
     else:
         return False
     return True
@@ -177,8 +186,10 @@ cdef void backward_task(
 ) noexcept nogil:
     cdef float scratch[2 * NARROW_TILE + LINE_FLOATS]
     cdef Passing range
+    cdef bint plain
     if dy.number == BFLOAT16 and is_passing(function, options, &range):
-        pass_within(
+        plain = range.corners[0] == NOWHERE and range.corners[1] == NOWHERE
+        (pass_within if plain else pass_with_corners)(
             range, <const uint16_t *> dy.data + start, <const uint16_t *> kept.data + start,
             <uint16_t *> dx.data + start, size,
         )

@@ -19,11 +19,13 @@ def gradient(function, options, x, dy):
     return dx
 
 
-def check(function, options, passes):
+def check(function, options, slope):
     """Every number, and gradients that no product with 0 makes 0."""
     dy = np.resize(np.array([1.5, -2.0, np.inf, -np.inf, np.nan], BF16), EVERY.shape)
     dx = gradient(function, options, EVERY, dy)
-    np.testing.assert_array_equal(dx.astype("f4"), np.where(passes(EVERY.astype("f4")), dy.astype("f4"), 0))
+    share = np.broadcast_to(np.float32(slope(EVERY.astype("f4"))), EVERY.shape)
+    expected = (dy.astype("f4") * np.where(share == 0, 1, share)).astype(BF16)
+    np.testing.assert_array_equal(dx.astype("f4"), np.where(share == 0, 0, expected.astype("f4")))
     wide = gradient(function, options, EVERY.astype("f4"), dy.astype("f4"))
     np.testing.assert_array_equal(dx.astype("f4"), wide)
 
@@ -36,8 +38,8 @@ def test_above_a_bound(bound):
     check("soft_shrink", (bound,), lambda x: np.abs(x) > a)
 
 
-@pytest.mark.parametrize("at_lower", [0, 1])
-@pytest.mark.parametrize("at_upper", [0, 1])
+@pytest.mark.parametrize("at_lower", [0, 0.5, 1])
+@pytest.mark.parametrize("at_upper", [0, 0.5, 1])
 def test_between_two(at_lower, at_upper):
     for low in BOUNDS:
         for high in BOUNDS:
@@ -46,11 +48,21 @@ def test_between_two(at_lower, at_upper):
                 check(
                     "clip",
                     (low, high, at_lower, at_upper),
-                    lambda x, a=a, b=b: ((x > a) | ((x == a) & at_lower)) & ((x < b) | ((x == b) & at_upper)),
+                    lambda x, a=a, b=b: ((x > a) & (x < b)) + (x == a) * at_lower + (x == b) * at_upper,
                 )
 
 
-def test_half_a_slope_at_a_corner():
+@pytest.mark.parametrize("corner", [0, 1])
+def test_half_of_every_gradient_at_a_corner(corner):
+    slopes = (0.5, 0) if corner == 0 else (1, 0.5)
+    at = np.full(EVERY.shape, [-2.0, 3.0][corner], BF16)
+    dx = gradient("clip", (-2.0, 3.0, *slopes), at, EVERY)
+    with np.errstate(invalid="ignore"):  # signalling NaNs
+        half = (EVERY.astype("f4") * np.float32(0.5)).astype(BF16)
+    np.testing.assert_array_equal(dx.astype("f4"), half.astype("f4"))
+
+
+def test_other_slopes_at_the_corners():
     dx = gradient("clip", (-1.0, 1.0, 0.5, 0.25), np.array([-2, -1, 0, 1, 2], BF16), np.ones(5, BF16))
     np.testing.assert_array_equal(dx.astype("f4"), [0, 0.5, 1, 0.25, 0])
 
