@@ -1,8 +1,8 @@
-/* Sines, logarithms, erfc and erfinv of float32 with AVX-512, computed in float32: sixteen at once, and no division.
+/* Logarithms, erfc and erfinv of float32 with AVX-512, computed in float32: sixteen at once, and no division.
  *
  * A table that a permutation reads brings the argument close to a point, where a short polynomial is enough; what the
  * rounding of the large terms leaves is added to the small ones. So the logarithms are right to 0.6 units in the last
- * place, erfinv to 0.75, sines and erfc to 0.85. The polynomials of erfinv interpolate at Chebyshev's nodes, the others
+ * place, erfinv to 0.75, erfc to 0.85. The polynomials of erfinv interpolate at Chebyshev's nodes, the others
  * are fits of the relative error (Lawson's iteration there).
  */
 #ifndef DIST_MS_POINTWISE_WIDE_H
@@ -212,38 +212,6 @@ DM_INLINE __m512 dm_erfinv_of(__m512 y)
     return _mm512_or_ps(_mm512_andnot_ps(sign, found), _mm512_and_ps(sign, y));
 }
 
-/* sin(x + turn pi / 2) of |x| up to 100: x less the nearest multiple of pi / 2, in two parts. */
-DM_INLINE __m512 dm_turned_sine(__m512 x, int turn)
-{
-    /* 1.5 * 2^23: adding it leaves no bit for a fraction. */
-    const __m512 shifted = _mm512_fmadd_ps(x, DM_ALL(0.63661975f), DM_ALL(12582912.0f));
-    const __m512 n = _mm512_sub_ps(shifted, DM_ALL(12582912.0f));
-    const __m512i quarter = _mm512_add_epi32(_mm512_castps_si512(shifted), _mm512_set1_epi32(turn));
-    const __mmask16 is_cosine = _mm512_test_epi32_mask(quarter, _mm512_set1_epi32(1));
-    /* pi / 2 in three parts, of which the first two's products with n are exact. */
-    const __m512 near = _mm512_fnmadd_ps(n, DM_ALL(1.5707931518554688f), x);
-    const __m512 r = _mm512_fnmadd_ps(n, DM_ALL(3.1749368645250797e-06f), near), z = _mm512_mul_ps(r, r);
-    /* What r lacks, with the other sign: so the sine of -0 is -0. */
-    __m512 less = _mm512_fmadd_ps(n, DM_ALL(3.1749368645250797e-06f), _mm512_sub_ps(r, near));
-    __m512 p = _mm512_fmadd_ps(DM_ALL(0.00019517138f), z, DM_ALL(-0.008332177f)), q, sine, cosine, rest;
-    less = _mm512_fmadd_ps(n, DM_ALL(2.5633440682570896e-12f), less);
-    p = _mm512_fmadd_ps(p, z, DM_ALL(0.16666655f));
-    sine = _mm512_sub_ps(r, _mm512_fmadd_ps(p, _mm512_mul_ps(r, z), less));
-    /* 1 - (r - less)^2 / 2, whose terms are exact together, and the rest. */
-    q = _mm512_fmadd_ps(DM_ALL(2.4438272e-05f), z, DM_ALL(-0.0013887367f));
-    q = _mm512_fmadd_ps(q, z, DM_ALL(0.041666646f));
-    cosine = _mm512_fnmadd_ps(z, DM_ALL(0.5f), DM_ALL(1.0f));
-    rest = _mm512_fnmadd_ps(z, DM_ALL(0.5f), _mm512_sub_ps(DM_ALL(1.0f), cosine));
-    rest = _mm512_fnmadd_ps(_mm512_fmsub_ps(r, r, z), DM_ALL(0.5f), rest);
-    rest = _mm512_fmadd_ps(r, less, _mm512_fmadd_ps(q, _mm512_mul_ps(z, z), rest));
-    sine = _mm512_mask_add_ps(sine, is_cosine, cosine, rest);
-    /* Half a turn changes the sign. */
-    return _mm512_castsi512_ps(_mm512_ternarylogic_epi32(_mm512_castps_si512(sine), _mm512_slli_epi32(quarter, 30),
-                                                         _mm512_set1_epi32(0x80000000), 0x78));
-}
-DM_INLINE __m512 dm_sin_of(__m512 x) { return dm_turned_sine(x, 0); }
-DM_INLINE __m512 dm_cos_of(__m512 x) { return dm_turned_sine(x, 1); }
-
 /* Calls a function for vectors of the operand, copied where it or the result is not contiguous. */
 DM_INLINE void dm_by_vectors(
     char **places, const dm_size *sizes, const dm_size *steps, __m512 (*function)(__m512))
@@ -272,8 +240,6 @@ DM_VECTORS(log2)
 DM_VECTORS(log10)
 DM_VECTORS(erfc)
 DM_VECTORS(erfinv)
-DM_LOOP(dm_closest_sin) { (void) options; dm_by_vectors(places, sizes, steps, dm_sin_of); }
-DM_LOOP(dm_closest_cos) { (void) options; dm_by_vectors(places, sizes, steps, dm_cos_of); }
 
 #endif
 #endif
