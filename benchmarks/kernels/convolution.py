@@ -46,7 +46,7 @@ def ours() -> Iterator[Case]:
     import ml_dtypes
 
     from dist_ms.ops.convolutions.conv_arrays import convolution_weights, convolve, convolve_transposed
-    from dist_ms.ops.convolutions.plan import Geometry
+    from dist_ms.ops.convolutions.conv_geometry import Geometry
 
     rng = np.random.default_rng(0)
 

@@ -70,7 +70,7 @@ class Ours:
         """A convolution or one of its gradients, in the memory that layers hand on."""
         from dist_ms.common.dtype import to_numpy
         from dist_ms.ops.convolutions.conv_arrays import convolution_weights, convolve, convolve_transposed
-        from dist_ms.ops.convolutions.plan import Geometry
+        from dist_ms.ops.convolutions.conv_geometry import Geometry
 
         kind = to_numpy(getattr(self.ms, dtype))
 

@@ -12,7 +12,7 @@ from dist_ms.common.dtype import from_numpy
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops import arguments
 from dist_ms.ops.convolutions.conv_arrays import convolution_weights, convolve, convolve_transposed
-from dist_ms.ops.convolutions.plan import Geometry
+from dist_ms.ops.convolutions.conv_geometry import Geometry
 from dist_ms.ops.convolutions.windows import Pairs, output_sizes, same_padding
 from dist_ms.ops.primitive import Primitive, quiet
 

@@ -12,12 +12,15 @@ import numpy as np
 
 from dist_ms.ops.capabilities import capabilities
 from dist_ms.ops.convolutions import conv_columns, conv_depthwise, conv_float32, conv_groups, plan, winograd
-from dist_ms.ops.convolutions.plan import Algorithm, Geometry
+from dist_ms.ops.convolutions.conv_geometry import Geometry
+from dist_ms.ops.convolutions.plan import Algorithm
 from dist_ms.ops.convolutions.windows import add_windows, windows
 from dist_ms.ops.kernels import dnnl
 from dist_ms.ops.layout import channels_last, contiguous, converted, dense, onednn_type
 
 _F32, _F64 = np.dtype(np.float32), np.dtype(np.float64)
+# Gradients of the weight beside which that of the bias is a sum of its own.
+_WITHOUT_BIAS = (Algorithm.WINOGRAD, Algorithm.COLUMNS, Algorithm.OUTPUT_COLUMNS, Algorithm.OWN_KERNELS)
 
 
 def convolve(
@@ -49,9 +52,11 @@ def convolve(
         bias = contiguous(bias, work if out is None else None)
     if chosen.algorithm is Algorithm.SIGNALS:
         convolve(_of_image(x), _of_image(w), bias, at.of_images(), _of_image(result))
+    elif chosen.algorithm is Algorithm.REPEATED:
+        convolve(conv_depthwise.repeated(x, at.outputs_of_channel), w, bias, at.of_repeated_channels(), result)
     elif chosen.algorithm is Algorithm.WINOGRAD:
         winograd.convolve(x, w, bias, at.padding, result)
-    elif chosen.algorithm is Algorithm.VOLUMES:
+    elif chosen.algorithm is Algorithm.OWN_KERNELS:
         conv_depthwise.convolve(x, w, bias, at, result)
     elif chosen.algorithm is Algorithm.WHOLE:
         conv_columns.convolve_whole(x, w, bias, result)
@@ -86,12 +91,19 @@ def convolve_transposed(dy: np.ndarray, w: np.ndarray, at: Geometry, out: np.nda
     dx = channels_last(at.x, work) if out is None else out
     if chosen.algorithm is Algorithm.SIGNALS:
         convolve_transposed(_of_image(dy), _of_image(w), at.of_images(), _of_image(dx))
+    elif chosen.algorithm is Algorithm.REPEATED:
+        wide = at.of_repeated_channels()
+        conv_depthwise.add_repeated(
+            convolve_transposed(dy, w, wide, channels_last(wide.x, _F32)), at.outputs_of_channel, dx
+        )
     elif chosen.algorithm is Algorithm.WINOGRAD:
         winograd.convolve_transposed(dy, w, at.padding, dx)
     elif chosen.algorithm is Algorithm.WHOLE:
         conv_columns.convolve_whole_transposed(dy, w, dx)
     elif chosen.algorithm is Algorithm.COLUMNS:
         conv_columns.convolve_transposed(dy, w, at, dx)
+    elif chosen.algorithm is Algorithm.OWN_KERNELS:
+        conv_depthwise.convolve_transposed(dy, w, at, dx)
     elif chosen.algorithm is Algorithm.IN_FLOAT32:
         conv_float32.convolve_transposed(dy, w, at, dx)
     else:
@@ -127,15 +139,18 @@ def convolution_weights(
     db = (np.empty(at.w[0], work) if bias_out is None else bias_out) if with_bias else None
     if chosen.algorithm is Algorithm.SIGNALS:
         convolution_weights(_of_image(x), _of_image(dy), at.of_images(), with_bias, _of_image(dw), db)
-    elif chosen.algorithm is Algorithm.IN_FLOAT32:
-        conv_depthwise.convolution_weights(x, dy, dw, db, at)
-    elif chosen.algorithm in (Algorithm.WINOGRAD, Algorithm.COLUMNS, Algorithm.OUTPUT_COLUMNS):
+    elif chosen.algorithm is Algorithm.REPEATED:
+        wide = conv_depthwise.repeated(x, at.outputs_of_channel)
+        convolution_weights(wide, dy, at.of_repeated_channels(), with_bias, dw, db)
+    elif chosen.algorithm in _WITHOUT_BIAS:
         if db is not None:
             db[...] = dy.sum(axis=(0, *range(2, dy.ndim)), dtype=_F32)
         if chosen.algorithm is Algorithm.WINOGRAD:
             winograd.convolution_weights(x, dy, dw, at.padding)
         elif chosen.algorithm is Algorithm.OUTPUT_COLUMNS:
             conv_columns.weights_by_output_windows(x, dy, dw, at)
+        elif chosen.algorithm is Algorithm.OWN_KERNELS:
+            conv_depthwise.convolution_weights(x, dy, dw, at)
         else:
             conv_columns.convolution_weights(x, dy, dw, at)
     elif chosen.merged > 1:

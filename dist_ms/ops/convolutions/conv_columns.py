@@ -11,7 +11,8 @@ import math
 import numpy as np
 
 from dist_ms._ext.threads import get_num_threads
-from dist_ms.ops.convolutions.plan import FEW_CHANNELS, Geometry
+from dist_ms.ops.convolutions.conv_geometry import Geometry
+from dist_ms.ops.convolutions.plan import FEW_CHANNELS
 from dist_ms.ops.kernels import cast, columns, dnnl, interleave
 from dist_ms.ops.layout import contiguous, copy_into
 from dist_ms.ops.linear_algebra.matrix_product import multiply
@@ -146,22 +147,11 @@ def _narrow(sums: np.ndarray, images: np.ndarray) -> None:
 def weights_by_output_windows(x: np.ndarray, dy: np.ndarray, dw: np.ndarray, at: Geometry) -> None:
     """`convolution_weights` without strides from the windows of dy, which pays where it has few channels."""
     outputs, channels, *kernel = dw.shape
-    windows = _rows(dy, turned_around(at))
+    windows = _rows(dy, at.turned_around())
     pixels = contiguous(_images(x)).reshape(-1, channels)
     products = scratch.array("products", dw.dtype, math.prod(kernel), outputs, channels)
     multiply(windows.T, pixels, None, products.reshape(-1, channels))
     np.copyto(dw.reshape(outputs, channels, -1), products[::-1].transpose(1, 2, 0))
-
-
-def turned_around(at: Geometry) -> Geometry:
-    """The convolution without strides of y's shape that gives x's: its windows of dy meet the pixels of x."""
-    padding = tuple(
-        [
-            ((k - 1) * d - before, (k - 1) * d - behind)
-            for (before, behind), k, d in zip(at.padding, at.w[2:], at.dilation)
-        ]
-    )
-    return Geometry(at.y, (at.w[1], at.w[0], *at.w[2:]), at.stride, padding, at.dilation)
 
 
 def convolution_weights(x: np.ndarray, dy: np.ndarray, dw: np.ndarray, at: Geometry) -> None:

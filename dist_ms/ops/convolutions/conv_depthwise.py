@@ -1,14 +1,15 @@
-"""Convolutions in which each channel has a kernel of its own: over volumes, for which oneDNN has plain loops.
+"""Convolutions whose channels have kernels of their own, where oneDNN has plain loops.
 
-Over images oneDNN's float32 code is good where the memory is channels-last, and slow at bringing it there.
+It has them over volumes, for the gradients of dilated convolutions and those of long kernels, and where a channel has
+several outputs. Over images its float32 code is good where the memory is channels-last, and slow at bringing it there.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from dist_ms.ops.convolutions.plan import Geometry
-from dist_ms.ops.kernels import depthwise, dnnl
+from dist_ms.ops.convolutions.conv_geometry import Geometry
+from dist_ms.ops.kernels import depthwise
 from dist_ms.ops.layout import contiguous, converted, copied
 
 _F32 = np.dtype(np.float32)
@@ -26,15 +27,40 @@ def convolve(x: np.ndarray, w: np.ndarray, bias: np.ndarray | None, at: Geometry
         images[...] = converted(sums, out.dtype)
 
 
-def convolution_weights(x: np.ndarray, dy: np.ndarray, dw: np.ndarray, db: np.ndarray | None, at: Geometry) -> None:
-    """Write the gradients of the weight and the bias of 16-bit arrays: those of float32, rounded."""
-    wide = np.empty(dw.shape, _F32)
-    wide_bias = None if db is None else np.empty(db.shape, _F32)
-    windows = at.stride, at.padding, at.dilation, at.group
-    dnnl.conv_backward_weights(converted(x, _F32), converted(dy, _F32), wide, wide_bias, *windows)
-    dw[...] = converted(wide, dw.dtype)
-    if db is not None:
-        db[...] = converted(wide_bias, db.dtype)
+def convolve_transposed(dy: np.ndarray, w: np.ndarray, at: Geometry, dx: np.ndarray) -> None:
+    """Write the gradient of the input of a convolution without strides into `dx`, channels-last.
+
+    It is the convolution of dy with the kernels turned around.
+    """
+    turned = w[(slice(None), slice(None), *(slice(None, None, -1),) * (w.ndim - 2))]
+    convolve(dy, turned, None, at.turned_around(), dx)
+
+
+def convolution_weights(x: np.ndarray, dy: np.ndarray, dw: np.ndarray, at: Geometry) -> None:
+    """Write the gradient of the weight into `dw` (C, 1, *kernel)."""
+    found = np.empty((*at.w[2:], at.x[1]), _F32)
+    before = tuple([pair[0] for pair in at.padding])
+    numbers = contiguous(_images(x), _F32), contiguous(_images(dy), _F32)
+    depthwise.backward_weights(*numbers, found, at.stride, before, at.dilation)
+    dw[:, 0] = converted(np.moveaxis(found, -1, 0), dw.dtype)
+
+
+def repeated(x: np.ndarray, times: int) -> np.ndarray:
+    """`x` (N, C, *sizes) with each channel so many times, side by side, in channels-last memory."""
+    images = _images(x)
+    wide = np.empty((*images.shape, times), x.dtype)
+    for number in range(times):
+        wide[..., number] = images
+    return np.moveaxis(wide.reshape(*images.shape[:-1], -1), -1, 1)
+
+
+def add_repeated(wide: np.ndarray, times: int, out: np.ndarray) -> None:
+    """Add up neighbouring channels, so many each."""
+    images = _images(wide).reshape(*_images(out).shape, times)
+    sums = images[..., 0] + images[..., 1]
+    for number in range(2, times):
+        sums += images[..., number]
+    _images(out)[...] = converted(sums, out.dtype)
 
 
 def in_channels_last_memory(x: np.ndarray) -> np.ndarray:

@@ -9,7 +9,7 @@ import numpy as np
 
 from dist_ms._ext.threads import get_num_threads
 from dist_ms.ops.convolutions import conv_depthwise
-from dist_ms.ops.convolutions.plan import Geometry
+from dist_ms.ops.convolutions.conv_geometry import Geometry
 from dist_ms.ops.kernels import cast, dnnl
 from dist_ms.ops.layout import contiguous, converted
 from dist_ms.ops.scratch import scratch

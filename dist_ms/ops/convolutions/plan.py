@@ -14,7 +14,7 @@ import numpy as np
 
 from dist_ms.common.settings.environment import value_of
 from dist_ms.ops.capabilities import Capabilities
-from dist_ms.ops.convolutions.windows import Pairs, output_sizes
+from dist_ms.ops.convolutions.conv_geometry import Geometry
 
 _F16, _F32, _F64 = np.dtype(np.float16), np.dtype(np.float32), np.dtype(np.float64)
 
@@ -38,6 +38,7 @@ FEW_CHANNELS = 7
 _OUTPUTS_PER_CHANNEL, _PER_ODD_CHANNEL, _PER_PLANE, _LONG, _LEAST_COLUMNS = 8, 2, 4, 16, 1 << 16
 _FEW_IN_ROW, _LEAST_LENGTH, _LEAST_PIXELS, _LEAST_WIDE, _LEAST_WIDE_COLUMNS = 2, 4, 32, 64, 1 << 14
 _LEAST_WINDOW = 1 << 14  # numbers of a window over the whole image
+_LEAST_PATCH = 384  # numbers of a window, and outputs, from which on patches are quicker (1.2 to 2.5 x on AMD)
 # oneDNN's bfloat16 gradient of the input in AMX tiles, beside a number of such a column: what a pixel and 32 outputs
 # cost for each place of the kernel, in tiles of 16 pixels of a row, and a row where there is a stride (fitted to 660
 # random shapes).
@@ -56,53 +57,11 @@ _FEWEST_IN_ROWS, _MOST_IN_ROWS, _LEAST_ROW, _LEAST_ROW_PIXELS = 5, 10, 9, 1 << 1
 # Products per number cast from which on float32 is quicker for channels with a kernel each; results, and places of the
 # kernel of a single channel without and with AMX tiles, and the most channels (measured with AMX and without).
 _LEAST_DEPTHWISE, _LEAST_DEPTHWISE_GRADIENT, _LEAST_WIDENED, _LEAST_IN_TILES, _FEWEST_CHANNELS = 12, 4, 1 << 15, 16, 4
-# Pixels of a window's side up to which oneDNN's 16-bit gradients of a depthwise weight are the quicker ones.
+# Outputs of a channel up to which it is quicker to repeat it (1.3 to 20 x).
+_MOST_OF_CHANNEL = 4
+# Pixels of a window's row, in 16 bits of any side, up to which oneDNN's gradients of a depthwise weight are the quicker
+# ones (longer: 1.4 to 35 x).
 _NARROW = 3
-
-
-class Geometry(NamedTuple):
-    """The shapes of a convolution, and where its windows lie.
-
-    Attributes:
-        x: (N, C, *spatial), of the input.
-        w: (O, C / group, *kernel), of the weight.
-        stride, dilation: an int per spatial dimension.
-        padding: (before, after) per spatial dimension.
-        group: into how many the channels fall.
-    """
-
-    x: tuple
-    w: tuple
-    stride: tuple
-    padding: Pairs
-    dilation: tuple
-    group: int = 1
-
-    @property
-    def y(self) -> tuple:
-        """(N, O, *output), of the result."""
-        return self.x[0], self.w[0], *output_sizes(self.x[2:], self.w[2:], self.stride, self.padding, self.dilation)
-
-    @property
-    def is_plain(self) -> bool:
-        """Whether the images' memory, channels-last, is that of the windows: they are a pixel each or a whole image."""
-        kernel = self.w[2:]
-        pixelwise = math.prod(kernel) == 1 == math.prod(self.stride)
-        return (pixelwise or kernel == self.x[2:]) and not any(map(any, self.padding))
-
-    @property
-    def has_long_rows(self) -> bool:
-        """Whether a single channel has more windows in a row than a window has pixels, side by side."""
-        return self.x[1] == 1 == self.stride[-1] and self.y[-1] > self.w[-1]
-
-    def is_depthwise(self, rank: int) -> bool:
-        """Whether each channel, over so many spatial dimensions, has a kernel of its own."""
-        return len(self.w) == 2 + rank and 1 < self.group == self.w[0] and self.w[1] == 1
-
-    def of_images(self) -> Geometry:
-        """Signals as images of one row."""
-        x, w = ((*shape[:2], 1, shape[2]) for shape in (self.x, self.w))
-        return Geometry(x, w, (1, *self.stride), ((0, 0), *self.padding), (1, *self.dilation), self.group)
 
 
 class Algorithm(Enum):
@@ -115,7 +74,8 @@ class Algorithm(Enum):
         OUTPUT_COLUMNS: a product of those of the result's gradient.
         WHOLE: a product of the arrays as they lie: one window covers an image.
         SIGNALS: as images of one row.
-        VOLUMES: a kernel of ours, over volumes whose channels have a kernel each.
+        OWN_KERNELS: code of ours, where channels have a kernel each.
+        REPEATED: as of channels that have a kernel each, of which there are as many as outputs.
         ROWS: oneDNN's over signals, whose channels are the rows of the windows.
         IN_FLOAT32: in float32, rounded.
         DIRECT: oneDNN's; some groups may be taken as one.
@@ -128,7 +88,8 @@ class Algorithm(Enum):
     OUTPUT_COLUMNS = auto()
     WHOLE = auto()
     SIGNALS = auto()
-    VOLUMES = auto()
+    OWN_KERNELS = auto()
+    REPEATED = auto()
     ROWS = auto()
     IN_FLOAT32 = auto()
     DIRECT = auto()
@@ -162,13 +123,15 @@ def forward(at: Geometry, dtype: np.dtype, cpu: Capabilities, covered: bool = Fa
         return Plan(Algorithm.WINDOWS)
     if dtype == _F32 and suits_winograd(at, cpu):
         return Plan(Algorithm.WINOGRAD)
+    if has_repeated(at):
+        return Plan(Algorithm.REPEATED)
     if at.is_depthwise(1):
         return Plan(Algorithm.SIGNALS)
     if at.is_depthwise(3):
-        return Plan(Algorithm.VOLUMES)
+        return Plan(Algorithm.OWN_KERNELS)
     if covered and is_whole(at, dtype, cpu) and (in_rows or has_fewer_images(at)):
         return Plan(Algorithm.WHOLE)
-    if suits_columns(at, dtype, cpu) or is_wide(at) or has_plain_product(at, dtype, cpu):
+    if suits_columns(at, dtype, cpu) or is_wide(at) or has_plain_product(at, dtype, cpu) or has_patches(at, dtype, cpu):
         return Plan(Algorithm.COLUMNS)
     if suits_rows(at, dtype, cpu):
         return Plan(Algorithm.ROWS)
@@ -192,8 +155,12 @@ def input_gradient(at: Geometry, dtype: np.dtype, cpu: Capabilities) -> Plan:
         return Plan(Algorithm.WINDOWS)
     if dtype == _F32 and suits_winograd(at, cpu):
         return Plan(Algorithm.WINOGRAD)
+    if has_repeated(at):
+        return Plan(Algorithm.REPEATED)
     if at.is_depthwise(1):
         return Plan(Algorithm.SIGNALS)
+    if suits_turned_kernels(at):
+        return Plan(Algorithm.OWN_KERNELS)
     if is_whole(at, dtype, cpu) and has_fewer_images(at):
         return Plan(Algorithm.WHOLE)
     few = has_few_channels(at) and not suits_tiles(at, dtype, cpu)
@@ -217,11 +184,14 @@ def weight_gradient(at: Geometry, dtype: np.dtype, cpu: Capabilities) -> Plan:
         return Plan(Algorithm.WINDOWS)
     if dtype == _F32 and suits_winograd(at, cpu) and tiles(at.x, at.y) <= _MOST_TILES:
         return Plan(Algorithm.WINOGRAD)
+    if has_repeated(at):
+        return Plan(Algorithm.REPEATED)
     if at.is_depthwise(1):
         return Plan(Algorithm.SIGNALS)
-    if dtype != _F32 and (at.is_depthwise(3) or (at.is_depthwise(2) and max(at.w[2:]) > _NARROW)):
-        return Plan(Algorithm.IN_FLOAT32)
-    if has_plain_product(at, dtype, cpu) or suits_columns(at, dtype, cpu, of_weight=True) or is_wide(at):
+    if suits_own_weights(at, dtype):
+        return Plan(Algorithm.OWN_KERNELS)
+    columns = suits_columns(at, dtype, cpu, of_weight=True) or has_patches(at, dtype, cpu, of_weight=True)
+    if columns or has_plain_product(at, dtype, cpu) or is_wide(at):
         return Plan(Algorithm.COLUMNS)
     if has_few_outputs(at, dtype, cpu):
         return Plan(Algorithm.OUTPUT_COLUMNS)
@@ -248,6 +218,28 @@ def suits_winograd(at: Geometry, cpu: Capabilities) -> bool:
     )
 
 
+def has_repeated(at: Geometry) -> bool:
+    """Whether channels have several outputs each, but few."""
+    return 1 < at.outputs_of_channel <= _MOST_OF_CHANNEL and at.w[0] >= _LANES
+
+
+def suits_turned_kernels(at: Geometry) -> bool:
+    """Whether the gradient of an input whose channels have a kernel each is a convolution that oneDNN has no code for.
+
+    It has some for images without a dilation.
+    """
+    if math.prod(at.stride) != 1 or not at.has_narrow_borders:
+        return False
+    return at.is_depthwise(3) or (at.is_depthwise(2) and max(at.dilation) > 1)
+
+
+def suits_own_weights(at: Geometry, dtype: np.dtype) -> bool:
+    """Whether oneDNN has plain loops for the gradient of a weight with a kernel per channel: it is long, or dilated."""
+    if not at.is_depthwise(2):
+        return at.is_depthwise(3)
+    return max(at.dilation) > 1 or (at.w[3] if dtype == _F32 else max(at.w[2:])) > _NARROW
+
+
 def tiles(x: tuple, y: tuple) -> int:
     """Count the numbers of all of Winograd's tiles."""
     rows, columns = (-(-n // TILE) for n in y[2:])
@@ -255,10 +247,7 @@ def tiles(x: tuple, y: tuple) -> int:
 
 
 def suits_columns(at: Geometry, dtype: np.dtype, cpu: Capabilities, of_weight: bool = False) -> bool:
-    """Whether a convolution, or its weight's gradient, gains as a product: few pixels or AMX, many outputs.
-
-    In 16-bit types without AMX it is the multiplications that oneDNN waits for, not the weights.
-    """
+    """Whether a convolution, or its weight's gradient, gains as a product: few pixels or AMX, many outputs."""
     y, w = at.y, at.w
     pixels, outputs = y[0] * math.prod(y[2:]), w[0]
     if at.group != 1 or outputs < _LEAST_ON_AMX or len(w) > 4 or not 0 < pixels * math.prod(w[1:]) <= _MOST_COLUMNS:
@@ -266,10 +255,30 @@ def suits_columns(at: Geometry, dtype: np.dtype, cpu: Capabilities, of_weight: b
     if dtype != _F32 and not (cpu.float16 if dtype == _F16 else cpu.bfloat16):
         return False
     if pixels <= _FEW_PIXELS and outputs >= _LEAST_OUTPUTS:
-        return of_weight or dtype in (_F32, _F16) or cpu.amx
+        return True
     if dtype == _F32:
         return pixels >= _FEW_PIXELS and cpu.amx and not cpu.rounds
     return of_weight and pixels <= _FEW_FOR_GRADIENT and w[1] >= _LEAST_FOR_GRADIENT
+
+
+def has_patches(at: Geometry, dtype: np.dtype, cpu: Capabilities, of_weight: bool = False) -> bool:
+    """Whether large windows lie side by side, so that columns hold each pixel once: without AMX their product gains.
+
+    So it does for the weight's gradient, and in bfloat16.
+    """
+    y, w = at.y, at.w
+    elements = math.prod(w[1:])
+    return (
+        not cpu.amx
+        and w[2:] == at.stride
+        and elements >= _LEAST_PATCH
+        and w[0] >= (_LEAST_PATCH // 2 if of_weight else _LEAST_PATCH)
+        and at.group == 1 == math.prod(at.dilation) < math.prod(at.stride)
+        and not any(map(any, at.padding))
+        and y[0] * math.prod(y[2:]) * elements <= _MOST_COLUMNS
+        and dtype != _F16
+        and (of_weight or (dtype != _F32 and cpu.bfloat16))
+    )
 
 
 def is_wide(at: Geometry) -> bool:
@@ -378,18 +387,19 @@ def suits_rows(at: Geometry, dtype: np.dtype, cpu: Capabilities) -> bool:
 def suits_float32(at: Geometry, dtype: np.dtype, cpu: Capabilities) -> bool:
     """Whether a convolution in bfloat16 is made quicker in float32, as oneDNN's code for it is old.
 
-    So it is for channels with a kernel each, and for few channels: with AMX for one with a small or a dilated kernel.
+    With AMX so it is for channels with a kernel each, and for a single one with a small or a dilated kernel; without,
+    for few channels and outputs.
     """
     if not _may_widen(dtype, cpu):
         return False
     if at.is_depthwise(2):
-        return math.prod(at.stride) == 1 and _products_per_number(at) >= _LEAST_DEPTHWISE
+        return cpu.amx and math.prod(at.stride) == 1 and _products_per_number(at) >= _LEAST_DEPTHWISE
     kernel = at.w[2:]
     if at.group != 1 or kernel[-1] == 1 or math.prod(at.y) < _LEAST_WIDENED:
         return False
     if cpu.amx:
         return at.x[1] == 1 and (math.prod(kernel) < _LEAST_IN_TILES or max(at.dilation) > 1)
-    return at.x[1] <= _FEWEST_CHANNELS
+    return at.x[1] <= _FEWEST_CHANNELS and at.w[0] < _LANES
 
 
 def suits_float32_gradient(at: Geometry, dtype: np.dtype, cpu: Capabilities) -> bool:
@@ -399,7 +409,7 @@ def suits_float32_gradient(at: Geometry, dtype: np.dtype, cpu: Capabilities) -> 
     """
     if not _may_widen(dtype, cpu) or not at.is_depthwise(2):
         return False
-    return math.prod(at.stride) > 1 or _products_per_number(at) >= _LEAST_DEPTHWISE_GRADIENT
+    return math.prod(at.stride) > 1 or (cpu.amx and _products_per_number(at) >= _LEAST_DEPTHWISE_GRADIENT)
 
 
 def _may_widen(dtype: np.dtype, cpu: Capabilities) -> bool:
@@ -422,7 +432,7 @@ def has_few_outputs(at: Geometry, dtype: np.dtype, cpu: Capabilities) -> bool:
         and channels >= _LEAST_PER_FEW
         and math.prod(at.stride) == 1 < math.prod(kernel)
         and math.prod(at.x) // channels * outputs * math.prod(kernel) <= _MOST_COLUMNS
-        and all(max(pair) <= (k - 1) * d for pair, k, d in zip(at.padding, kernel, at.dilation))
+        and at.has_narrow_borders
         and math.prod(at.x) >= _LEAST_THIN
         and (dtype == _F32 or not cpu.bfloat16)
     )

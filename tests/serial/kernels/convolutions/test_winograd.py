@@ -7,7 +7,7 @@ from dist_ms._ext import amx, dnnl, winograd
 from dist_ms.ops.capabilities import Capabilities
 from dist_ms.ops.convolutions import plan
 from dist_ms.ops.convolutions import winograd as convolutions
-from dist_ms.ops.convolutions.plan import Geometry
+from dist_ms.ops.convolutions.conv_geometry import Geometry
 from tests.serial.kernels.calls import assert_close, call, channels_last, wide
 
 B = np.array(

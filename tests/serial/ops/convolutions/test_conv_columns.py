@@ -9,7 +9,7 @@ import pytest
 from dist_ms._ext import dnnl, threads
 from dist_ms.ops.capabilities import Capabilities, capabilities
 from dist_ms.ops.convolutions import conv_arrays, conv_columns, plan
-from dist_ms.ops.convolutions.plan import Geometry
+from dist_ms.ops.convolutions.conv_geometry import Geometry
 from tests.precisions import sums_bound
 from tests.serial.kernels.calls import channels_last
 

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from dist_ms.ops.convolutions import conv_arrays, conv_groups
-from dist_ms.ops.convolutions.plan import Geometry
+from dist_ms.ops.convolutions.conv_geometry import Geometry
 from tests.serial.kernels.calls import channels_last
 
 BF16, F32 = np.dtype(ml_dtypes.bfloat16), np.dtype(np.float32)

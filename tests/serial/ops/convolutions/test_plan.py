@@ -6,7 +6,8 @@ import pytest
 
 from dist_ms.ops.capabilities import Capabilities
 from dist_ms.ops.convolutions import plan
-from dist_ms.ops.convolutions.plan import Algorithm, Geometry
+from dist_ms.ops.convolutions.conv_geometry import Geometry
+from dist_ms.ops.convolutions.plan import Algorithm
 
 F64, F32, BF16, F16 = map(np.dtype, (np.float64, np.float32, ml_dtypes.bfloat16, np.float16))
 PLAIN = Capabilities()
@@ -46,7 +47,7 @@ FORWARD = [
     (images(64, 64, 16, 512, 1), F32, ROUNDS, "DIRECT"),
     (images(64, 64, 16, 512, 1), BF16, AMX, "DIRECT"),
     (images(2, 64, 8, 512, 5, 2), BF16, PLAIN, "DIRECT"),
-    (images(2, 64, 8, 512, 5, 2), BF16, NARROW, "DIRECT"),
+    (images(2, 64, 8, 512, 5, 2), BF16, NARROW, "COLUMNS"),
     (images(2, 64, 8, 512, 5, 2), BF16, AMX, "COLUMNS"),
     (images(2, 64, 8, 512, 5, 2), F16, AMX, "DIRECT"),
     (images(2, 64, 8, 512, 5, 2), F16, NARROW, "COLUMNS"),
@@ -70,10 +71,20 @@ FORWARD = [
     (images(32, 64, 32, 4, 1, group=2), F32, PLAIN, "DIRECT"),
     (images(32, 64, 64, 1, 1, stride=2), F32, PLAIN, "DIRECT"),
     (images(3, 18, 40, 18, 9, 4, group=18, rank=1), F32, PLAIN, "SIGNALS"),
-    (images(3, 18, 6, 18, 3, 1, group=18, rank=3), F32, PLAIN, "VOLUMES"),
+    (images(3, 18, 6, 18, 3, 1, group=18, rank=3), F32, PLAIN, "OWN_KERNELS"),
     (images(3, 18, 9, 18, 3, 1, group=18), F32, PLAIN, "DIRECT_LAST"),
     (images(3, 18, 9, 18, 3, 1, group=18), BF16, NARROW, "DIRECT"),
-    (images(3, 18, 9, 36, 3, 1, group=18), F32, PLAIN, "DIRECT"),  # two outputs per channel
+    (images(8, 3, 112, 384, 16, stride=16), BF16, NARROW, "COLUMNS"),  # patches
+    (images(8, 3, 112, 384, 16, stride=16), BF16, AMX, "DIRECT"),
+    (images(8, 3, 112, 384, 16, stride=16), BF16, PLAIN, "DIRECT"),
+    (images(8, 3, 112, 384, 16, stride=16), F32, PLAIN, "DIRECT"),
+    (images(8, 3, 112, 384, 16, stride=16), F16, NARROW, "DIRECT"),
+    (images(8, 3, 112, 383, 16, stride=16), BF16, NARROW, "DIRECT"),  # fewer outputs
+    (images(8, 3, 112, 384, 8, stride=8), BF16, NARROW, "DIRECT"),  # smaller windows
+    (images(8, 3, 112, 384, 16, stride=15), BF16, NARROW, "DIRECT"),  # that overlap
+    (images(8, 3, 112, 384, 16, 8, stride=16), BF16, NARROW, "DIRECT"),
+    (images(8, 6, 112, 384, 16, stride=16, group=2), BF16, NARROW, "DIRECT"),
+    (images(64, 3, 224, 384, 16, stride=16), BF16, NARROW, "DIRECT"),  # columns of 40 MB
     (images(4, 8, 40, 32, 20), BF16, AMX, "ROWS"),
     (images(4, 8, 40, 32, 20), BF16, NARROW, "DIRECT"),
     (images(4, 8, 40, 32, 20), F32, AMX, "DIRECT"),
@@ -86,23 +97,24 @@ FORWARD = [
     (images(1, 8, 40, 32, 20), BF16, AMX, "DIRECT"),  # few pixels
     (images(4, 16, 40, 64, 20, group=2), BF16, AMX, "DIRECT"),
     (images(64, 8, 80, 32, 9), BF16, AMX, "DIRECT"),  # 50 MB of rows
-    (images(3, 18, 20, 18, 7, 3, group=18), BF16, NARROW, "IN_FLOAT32"),  # many products per number
-    (images(3, 18, 20, 18, 7, 3, group=18), BF16, AMX, "IN_FLOAT32"),
+    (images(3, 18, 20, 18, 7, 3, group=18), BF16, AMX, "IN_FLOAT32"),  # many products per number
+    (images(3, 18, 20, 18, 7, 3, group=18), BF16, NARROW, "DIRECT"),
     (images(3, 18, 20, 18, 7, 3, group=18), BF16, PLAIN, "DIRECT"),  # in float32 anyhow
     (images(3, 18, 20, 18, 7, 3, group=18), F16, NARROW, "DIRECT"),
     (images(3, 18, 20, 18, 9, 4, group=18, stride=2), BF16, AMX, "DIRECT"),
     (images(3, 18, 9, 18, 5, group=18), BF16, AMX, "DIRECT"),
     (images(32, 1, 32, 32, 3, 1), BF16, AMX, "IN_FLOAT32"),  # a single channel
-    (images(32, 1, 32, 32, 3, 1), BF16, NARROW, "IN_FLOAT32"),
+    (images(32, 1, 32, 32, 3, 1), BF16, NARROW, "DIRECT"),
+    (images(64, 1, 28, 15, 5), BF16, NARROW, "IN_FLOAT32"),  # few outputs, too
+    (images(64, 4, 28, 15, 5), BF16, NARROW, "IN_FLOAT32"),
+    (images(64, 5, 28, 15, 5), BF16, NARROW, "DIRECT"),
+    (images(64, 4, 28, 16, 5), BF16, NARROW, "DIRECT"),
     (images(32, 1, 32, 32, 3, 1), BF16, PLAIN, "DIRECT"),
     (images(32, 1, 32, 32, (9, 1)), BF16, NARROW, "DIRECT"),
     (images(2, 1, 16, 32, 3, 1), BF16, AMX, "DIRECT"),  # little to do
     (images(32, 1, 32, 32, 5, 2), BF16, AMX, "DIRECT"),  # a kernel that fills a tile
-    (images(32, 1, 32, 32, 5, 2), BF16, NARROW, "IN_FLOAT32"),
     (images(32, 1, 32, 32, 5, 2, dilation=2), BF16, AMX, "IN_FLOAT32"),
     (images(32, 4, 32, 32, 3, 1), BF16, AMX, "DIRECT"),
-    (images(32, 4, 32, 32, 3, 1), BF16, NARROW, "IN_FLOAT32"),
-    (images(32, 5, 32, 32, 3, 1), BF16, NARROW, "DIRECT"),
 ]
 INPUT_GRADIENT = [
     (WIDE, F32, PLAIN, "WINOGRAD"),
@@ -140,13 +152,21 @@ INPUT_GRADIENT = [
     (images(33, 32, 40, 32, 40), BF16, NARROW, "DIRECT"),
     (images(32, 64, 32, 1, 1), F32, PLAIN, "DIRECT"),
     (images(3, 18, 40, 18, 9, 4, group=18, rank=1), F32, PLAIN, "SIGNALS"),
-    (images(3, 18, 6, 18, 3, 1, group=18, rank=3), F32, PLAIN, "DIRECT"),
+    (images(3, 18, 6, 18, 3, 1, group=18, rank=3), F32, PLAIN, "OWN_KERNELS"),
+    (images(3, 18, 6, 18, 3, 1, group=18, rank=3), BF16, AMX, "OWN_KERNELS"),
+    (images(3, 18, 6, 18, 3, 3, group=18, rank=3), F32, PLAIN, "DIRECT"),  # windows of nothing but padding
+    (images(3, 18, 6, 18, 3, 1, group=18, rank=3, stride=2), F32, PLAIN, "DIRECT"),
+    (images(3, 18, 9, 18, 3, 1, group=18, dilation=2), F32, PLAIN, "OWN_KERNELS"),
+    (images(3, 18, 9, 18, 3, 1, group=18, dilation=2), BF16, AMX, "OWN_KERNELS"),
+    (images(3, 18, 9, 18, 3, 1, group=18, dilation=2, stride=2), F32, PLAIN, "DIRECT"),
+    (images(3, 18, 9, 18, 3, 1, group=18), F32, PLAIN, "DIRECT"),
     (images(3, 18, 9, 18, 3, 1, group=18), BF16, AMX, "IN_FLOAT32"),
     (images(3, 18, 9, 18, 3, 1, group=18), BF16, PLAIN, "DIRECT"),
     (images(3, 18, 9, 18, 3, 1, group=18), F32, AMX, "DIRECT"),
     (images(3, 18, 9, 18, 3, group=18), BF16, AMX, "DIRECT"),  # few products per number
+    (images(3, 18, 9, 18, 3, 1, group=18), BF16, NARROW, "DIRECT"),
     (images(3, 18, 9, 18, 3, group=18, stride=2), BF16, AMX, "IN_FLOAT32"),
-    (images(3, 18, 9, 36, 3, 1, group=18), BF16, AMX, "DIRECT"),
+    (images(3, 18, 9, 18, 3, group=18, stride=2), BF16, NARROW, "IN_FLOAT32"),
 ]
 WEIGHT_GRADIENT = [
     (WIDE, F32, PLAIN, "WINOGRAD"),
@@ -164,12 +184,20 @@ WEIGHT_GRADIENT = [
     (images(32, 64, 32, 3, 3, 3), F32, PLAIN, "DIRECT"),  # windows of nothing but padding
     (images(2, 64, 32, 3, 3, 1), F32, PLAIN, "DIRECT"),  # few pixels
     (images(64, 64, 64, 4, 5, 1), F32, PLAIN, "DIRECT"),  # columns of 100 MB
+    (images(8, 96, 56, 192, 2, stride=2), F32, PLAIN, "COLUMNS"),  # patches
+    (images(8, 96, 56, 192, 2, stride=2), BF16, NARROW, "COLUMNS"),
+    (images(8, 96, 56, 192, 2, stride=2), BF16, AMX, "DIRECT"),
+    (images(8, 96, 56, 191, 2, stride=2), F32, PLAIN, "DIRECT"),
     (images(8, 128, (8, 16), 512, 1), BF16, NARROW, "COLUMNS"),
     (images(8, 64, (8, 16), 512, 1), BF16, NARROW, "DIRECT"),
     (images(64, 128, 16, 512, 1), BF16, AMX, "DIRECT"),
-    (images(3, 18, 6, 18, 3, 1, group=18, rank=3), BF16, PLAIN, "IN_FLOAT32"),
-    (images(3, 18, 6, 18, 3, 1, group=18, rank=3), F32, PLAIN, "DIRECT"),
-    (images(3, 18, 9, 18, 5, 2, group=18), BF16, PLAIN, "IN_FLOAT32"),
+    (images(3, 18, 6, 18, 3, 1, group=18, rank=3), BF16, PLAIN, "OWN_KERNELS"),
+    (images(3, 18, 6, 18, 3, 1, group=18, rank=3), F32, PLAIN, "OWN_KERNELS"),
+    (images(3, 18, 9, 18, 5, 2, group=18), BF16, PLAIN, "OWN_KERNELS"),
+    (images(3, 18, 9, 18, (3, 5), 2, group=18), F32, PLAIN, "OWN_KERNELS"),
+    (images(3, 18, 9, 18, (5, 3), 2, group=18), F32, PLAIN, "DIRECT"),  # short rows
+    (images(3, 18, 9, 18, (5, 3), 2, group=18), BF16, PLAIN, "OWN_KERNELS"),
+    (images(3, 18, 9, 18, 3, 1, group=18, dilation=2, stride=2), F32, PLAIN, "OWN_KERNELS"),
     (images(3, 18, 9, 18, 3, 1, group=18), BF16, PLAIN, "DIRECT"),
     (images(3, 18, 40, 18, 9, 4, group=18, rank=1), BF16, PLAIN, "SIGNALS"),
 ]
@@ -185,6 +213,20 @@ WEIGHT_GRADIENT = [
 )
 def test_what_is_chosen(choose, at, dtype, cpu, wanted):
     assert choose(at, dtype, cpu).algorithm is Algorithm[wanted]
+
+
+@pytest.mark.parametrize("choose", [plan.forward, plan.input_gradient, plan.weight_gradient])
+@pytest.mark.parametrize("dtype", [F32, BF16])
+def test_channels_of_few_outputs_are_repeated(choose, dtype):
+    for rank in (1, 2, 3):
+        assert choose(images(3, 18, 9, 36, 3, 1, group=18, rank=rank), dtype, AMX).algorithm is Algorithm.REPEATED
+    assert choose(images(3, 4, 9, 16, 3, 1, group=4), dtype, AMX).algorithm is Algorithm.REPEATED
+    for at in (
+        images(3, 18, 9, 90, 3, 1, group=18),  # five outputs
+        images(3, 5, 9, 15, 3, 1, group=5),  # no vector of them
+        images(3, 36, 9, 36, 3, 1, group=18),  # two channels each
+    ):
+        assert choose(at, dtype, AMX).algorithm is Algorithm.DIRECT
 
 
 def test_one_window_over_an_image():
