@@ -89,16 +89,14 @@ cdef inline bint find(int64_t *index, Py_ssize_t length) noexcept nogil:
     return 0 <= index[0] < length
 
 
-cdef void bounds(
-    const index_type *indices, Py_ssize_t step, Py_ssize_t rows, int64_t *least, int64_t *most
-) noexcept nogil:
-    """Write the least and the largest of some indices and 0."""
-    cdef int64_t low = 0, high = 0
+cdef bint all_inside(const index_type *indices, Py_ssize_t rows, Py_ssize_t length) noexcept nogil:
+    """Tell whether no index is negative or too large: the sign of either difference."""
+    cdef int64_t outside = 0, index
     cdef Py_ssize_t row
     for row in range(rows):
-        low = min(low, <int64_t> indices[row * step])
-        high = max(high, <int64_t> indices[row * step])
-    least[0], most[0] = low, high
+        index = indices[row]
+        outside |= index | (length - 1 - index)
+    return outside >= 0
 
 
 cdef void take_line(const number *array, const index_type *indices, number *others, Py_ssize_t rows) noexcept nogil:
@@ -114,20 +112,19 @@ cdef bint run_line(
 ) noexcept nogil:
     """Handle rows of one element; tell whether all indices are in range."""
     cdef Py_ssize_t step = sizes.index_steps[1], row
-    cdef int64_t index, least, most
-    bounds(indices, step, rows, &least, &most)
-    if least < -sizes.length or most >= sizes.length:
-        return False
-    if least >= 0 and task == TAKE and step == 1:
-        take_line(array, indices, others, rows)
-        return True
-    if least >= 0 and step == 1:
-        for row in range(rows):
-            move_one(task, array + indices[row], others + row)
+    cdef int64_t index
+    if step == 1 and all_inside(indices, rows, sizes.length):
+        if task == TAKE:
+            take_line(array, indices, others, rows)
+        else:
+            for row in range(rows):
+                move_one(task, array + indices[row], others + row)
         return True
     for row in range(rows):
         index = indices[row * step]
-        move_one(task, array + (index + sizes.length if index < 0 else index), others + row)
+        if not find(&index, sizes.length):
+            return False
+        move_one(task, array + index, others + row)
     return True
 
 
@@ -166,12 +163,10 @@ cdef bint run(
     Task task, const Extents *sizes, number *array, const index_type *indices, number *others
 ) noexcept nogil:
     cdef Py_ssize_t unit, outer, row, first
-    cdef int64_t least, most
     cdef int wrong = 0
     cdef bint known = False
     if task == TAKE and sizes.inner == 1 < sizes.outer and sizes.index_steps[0] == 0 and sizes.index_steps[1] == 1:
-        bounds(indices, 1, sizes.count, &least, &most)  # of all outer ones
-        known = least >= 0 and most < sizes.length
+        known = all_inside(indices, sizes.count, sizes.length)  # those of all outer ones
     for unit in prange(
         sizes.outer * sizes.blocks * sizes.pieces, schedule="static",
         use_threads_if=sizes.outer * sizes.count * sizes.inner >= PARALLEL_FROM
