@@ -11,6 +11,7 @@ import math
 import numpy as np
 
 from dist_ms._ext.threads import get_num_threads
+from dist_ms.ops.capabilities import capabilities
 from dist_ms.ops.convolutions.conv_geometry import Geometry
 from dist_ms.ops.convolutions.plan import FEW_CHANNELS
 from dist_ms.ops.kernels import cast, columns, dnnl, interleave
@@ -36,9 +37,10 @@ def convolve_whole(x: np.ndarray, w: np.ndarray, bias: np.ndarray | None, out: n
     if bias is not None or len(x) % _LANES:
         multiply(images, kernels.T, bias, result)
         return
-    # oneDNN re-lays the second factor: let it be the images, which are fewer and fill its vectors. It has one thread
-    # for so few results, so each thread adds a part of the products (1.8 x on two).
-    parts = next(n for n in range(min(get_num_threads(), _MOST_PARTS), 0, -1) if images.shape[1] % n == 0)
+    # oneDNN re-lays the second factor: let it be the images, which are fewer and fill its vectors. With AMX it has one
+    # thread for so few results, so each thread adds a part of the products (1.8 x on two).
+    most = min(get_num_threads(), _MOST_PARTS) if capabilities().amx else 1
+    parts = next(n for n in range(most, 0, -1) if images.shape[1] % n == 0)
     products = scratch.array("products", _F32, parts, len(w), len(x))
     parted = (len(w), parts, -1), (len(x), parts, -1)
     dnnl.matmul(kernels.reshape(parted[0]).transpose(1, 0, 2), images.reshape(parted[1]).transpose(1, 2, 0), products)

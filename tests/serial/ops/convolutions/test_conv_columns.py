@@ -179,7 +179,9 @@ def test_results_may_be_wider_than_the_factors():
 @pytest.mark.parametrize("dtype", ROUNDING)
 @pytest.mark.parametrize("count", [1, 2, 3, 16])
 @pytest.mark.parametrize("side", [30, 35])
-def test_threads_share_the_sums_of_windows_over_images(side, count, dtype):
+@pytest.mark.parametrize("amx", [False, True])
+def test_threads_share_the_sums_of_windows_over_images(amx, side, count, dtype, monkeypatch):
+    monkeypatch.setattr(conv_columns, "capabilities", lambda: Capabilities(amx=amx))
     if dtype == BF16 and not dnnl.has_bfloat16():
         pytest.skip("this CPU, or its owner, has no bfloat16 products to give")
     rng = np.random.default_rng(side)
