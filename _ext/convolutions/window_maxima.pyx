@@ -50,6 +50,34 @@ cdef void meet_row(
         best[i] = value if better else best[i]
 
 
+cdef void meet_segment(
+    const floating *x, Py_ssize_t step, Py_ssize_t place, Py_ssize_t size, floating *best, int64_t *found
+) noexcept nogil:
+    """Do so for one maximum, which seldom changes, and elements that are `step` apart."""
+    cdef Py_ssize_t i, where = -1
+    cdef floating value, largest = best[0]
+    for i in range(size):
+        value = x[i * step]
+        if value > largest or (value != value and largest == largest):
+            largest = value
+            where = i
+    if where >= 0:
+        best[0], found[0] = largest, place + where * step
+
+
+cdef void meet_segments(
+    const Windows *at, const floating *x, Py_ssize_t start, floating *best, int64_t *places
+) noexcept nogil:
+    """Take a row of pixels into the maxima of the few long windows over it."""
+    cdef Py_ssize_t i, left, low, high, step = at.dilation[2]
+    for i in range(at.counts[2]):
+        left = i * at.stride[2] - at.before[2]
+        low = (-left + step - 1) // step if left < 0 else 0
+        high = min((at.sizes[2] - 1 - left) // step + 1, at.kernel[2]) if left < at.sizes[2] else 0
+        left += start + low * step
+        meet_segment(x + left, step, left, high - low, best + i, places + i)
+
+
 cdef void pool_row(
     const Windows *at, const floating *x, Py_ssize_t front, Py_ssize_t top, floating *out, int64_t *places
 ) noexcept nogil:
@@ -68,6 +96,9 @@ cdef void pool_row(
             if y < 0 or y >= at.sizes[1]:
                 continue
             start = (z * at.sizes[1] + y) * at.sizes[2]
+            if at.counts[2] < at.kernel[2]:
+                meet_segments(at, x, start, out, places)
+                continue
             for j in range(at.kernel[2]):
                 left = j * at.dilation[2] - at.before[2]
                 low = (-left + step - 1) // step if left < 0 else 0

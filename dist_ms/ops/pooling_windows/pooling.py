@@ -306,10 +306,15 @@ class AvgPoolGrad(Primitive):
 
 def _maxima(x: np.ndarray, pool: Pool, padding: Pairs, counts: tuple) -> tuple[np.ndarray, np.ndarray]:
     """The maxima (N, C, *counts) and their flat spatial indices; the first of equal ones wins."""
-    planes = contiguous(x, working_type(x.dtype)).reshape(x.shape[0] * x.shape[1], *x.shape[2:])
-    out, places = (np.empty((len(planes), *counts), dtype) for dtype in (planes.dtype, np.int64))
-    before = tuple([pair[0] for pair in padding])
-    window_maxima.forward(planes, out, places, tuple(pool.kernel), tuple(pool.stride), before, tuple(pool.dilation))
+    axes = x.ndim - 2
+    if axes > 1 and x.shape[-1] == counts[-1] == pool.kernel[-1] == 1 and not padding[-1][0]:
+        # A column is a row, which is one loop.
+        axes -= 1
+    planes = contiguous(x, working_type(x.dtype)).reshape(x.shape[0] * x.shape[1], *x.shape[2 : 2 + axes])
+    out, places = (np.empty((len(planes), *counts[:axes]), dtype) for dtype in (planes.dtype, np.int64))
+    before = tuple([pair[0] for pair in padding[:axes]])
+    windows = (tuple(numbers[:axes]) for numbers in (pool.kernel, pool.stride))
+    window_maxima.forward(planes, out, places, *windows, before, tuple(pool.dilation[:axes]))
     shape = (*x.shape[:2], *counts)
     return converted(out, x.dtype).reshape(shape), places.reshape(shape)
 

@@ -70,6 +70,14 @@ class TestValuesOfMindSpore:
         _, flat = ops.MaxPoolWithArgmax(2, 2)(ramp(1, 2, 2, 2))
         assert flat.asnumpy().ravel().tolist() == [3, 7] and flat.asnumpy().dtype == np.int32
 
+    def test_columns_are_pooled_as_rows(self):
+        column = np.random.default_rng(0).standard_normal((2, 3, 9, 1)).astype(np.float32)
+        for kernel, step in (((3, 1), 2), ((9, 1), 9)):
+            found = ops.max_pool2d(Tensor(column), kernel, (step, 1), return_indices=True)
+            wanted = ops.max_pool2d(Tensor(column.transpose(0, 1, 3, 2)), kernel[::-1], (1, step), return_indices=True)
+            for one, other in zip(found, wanted):
+                np.testing.assert_array_equal(one.asnumpy(), other.asnumpy().transpose(0, 1, 3, 2))
+
     def test_mean_with_ceil(self):
         found = ops.avg_pool2d(ramp(1, 1, 6, 6), 3, 2, 1, ceil_mode=True).asnumpy().ravel()[:5]
         np.testing.assert_allclose(found, [14 / 9, 10 / 3, 14 / 3, 8 / 3, 25 / 3], rtol=1e-6)
