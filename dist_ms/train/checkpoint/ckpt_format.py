@@ -224,7 +224,7 @@ def check_bool_bytes(name: str, array: np.ndarray) -> None:
     Raises:
         ValueError: if there is another byte.
     """
-    if array.dtype == np.bool_ and array.size and array.view(np.uint8).max() > 1:
+    if array.dtype == np.bool_ and (array.view(np.uint8) > 1).any():
         raise ValueError(f"'{name}' must hold only the bytes 0 and 1 as a Bool tensor, but has others")
 
 

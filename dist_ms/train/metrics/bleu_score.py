@@ -94,7 +94,7 @@ class BleuScore(Metric):
             RuntimeError: if nothing was seen.
         """
         self._need(self._is_update)
-        if self._numerator.min() == 0:
+        if not self._numerator.all():
             return 0.0
         extra = 1.0 if self.smooth else 0.0
         precisions = (self._numerator + extra) / (self._denominator + extra)
