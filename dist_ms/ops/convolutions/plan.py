@@ -131,7 +131,8 @@ def forward(at: Geometry, dtype: np.dtype, cpu: Capabilities, covered: bool = Fa
         return Plan(Algorithm.OWN_KERNELS)
     if covered and is_whole(at, dtype, cpu) and (in_rows or has_fewer_images(at)):
         return Plan(Algorithm.WHOLE)
-    if suits_columns(at, dtype, cpu) or is_wide(at) or has_plain_product(at, dtype, cpu) or has_patches(at, dtype, cpu):
+    columns = suits_columns(at, dtype, cpu) or has_patches(at, dtype, cpu) or suits_old_cpu(at, dtype, cpu)
+    if columns or is_wide(at) or has_plain_product(at, dtype, cpu):
         return Plan(Algorithm.COLUMNS)
     if suits_rows(at, dtype, cpu):
         return Plan(Algorithm.ROWS)
@@ -278,6 +279,20 @@ def has_patches(at: Geometry, dtype: np.dtype, cpu: Capabilities, of_weight: boo
         and y[0] * math.prod(y[2:]) * elements <= _MOST_COLUMNS
         and dtype != _F16
         and (of_weight or (dtype != _F32 and cpu.bfloat16))
+    )
+
+
+def suits_old_cpu(at: Geometry, dtype: np.dtype, cpu: Capabilities) -> bool:
+    """Whether there are many outputs and no AVX2, so that oneDNN's products have better code than its convolutions."""
+    y, w = at.y, at.w
+    return (
+        dtype == _F32
+        and not cpu.avx2
+        and at.group == 1
+        and len(w) <= 4
+        and w[0] >= _LEAST_WIDE
+        and math.prod(w[2:]) * math.prod(at.stride) > 1
+        and 0 < y[0] * math.prod(y[2:]) * math.prod(w[1:]) <= _MOST_COLUMNS
     )
 
 

@@ -10,9 +10,10 @@ from dist_ms.ops.convolutions.conv_geometry import Geometry
 from dist_ms.ops.convolutions.plan import Algorithm
 
 F64, F32, BF16, F16 = map(np.dtype, (np.float64, np.float32, ml_dtypes.bfloat16, np.float16))
-PLAIN = Capabilities()
-NARROW = Capabilities(bfloat16=True, float16=True)
-AMX = Capabilities(amx=True, bfloat16=True)
+OLD = Capabilities()
+PLAIN = Capabilities(avx2=True)
+NARROW = Capabilities(bfloat16=True, float16=True, avx2=True)
+AMX = Capabilities(amx=True, bfloat16=True, avx2=True)
 ROUNDS = AMX._replace(rounds=True)
 
 
@@ -43,6 +44,15 @@ FORWARD = [
     (images(2, 64, 4, 512, 3, 1, rank=3), F32, PLAIN, "DIRECT"),
     (images(64, 512, 16, 512, 5, 2), F32, AMX, "DIRECT"),  # columns of 800 MB
     (images(64, 64, 16, 512, 1), F32, PLAIN, "DIRECT"),
+    (images(4, 64, 16, 64, 3, 1, stride=2), F32, OLD, "COLUMNS"),
+    (images(4, 64, 16, 64, 3, 1, rank=1), F32, OLD, "COLUMNS"),
+    (images(4, 64, 16, 64, 1, stride=2), F32, OLD, "COLUMNS"),
+    (images(4, 64, 16, 64, 1), F32, OLD, "DIRECT"),
+    (images(4, 64, 16, 63, 3, 1, stride=2), F32, OLD, "DIRECT"),  # few outputs
+    (images(4, 64, 16, 64, 3, 1, stride=2), BF16, OLD, "DIRECT"),
+    (images(4, 64, 16, 64, 3, 1, stride=2, group=2), F32, OLD, "DIRECT"),
+    (images(4, 64, 8, 64, 3, 1, stride=2, rank=3), F32, OLD, "DIRECT"),
+    (images(64, 64, 64, 64, 3, 1, dilation=2), F32, OLD, "DIRECT"),  # columns of 600 MB
     (images(64, 64, 16, 512, 1), F32, AMX, "COLUMNS"),
     (images(64, 64, 16, 512, 1), F32, ROUNDS, "DIRECT"),
     (images(64, 64, 16, 512, 1), BF16, AMX, "DIRECT"),
