@@ -105,7 +105,7 @@ if not child:
 assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 print(comm.all_reduce(np.ones(1))[0])
 """
-    done = run(HEAD + code)
+    done = run(HEAD + code, PYTHONWARNINGS="ignore::DeprecationWarning")  # Python 3.12's: any fork beside a thread
     assert (done.code, done.out, done.err) == (0, "2.0\n2.0\n", "")
 
 
