@@ -15,11 +15,9 @@ from libc.string cimport memcpy, memset
 
 from arrays cimport check, check_memory, check_type
 from blocks cimport PARALLEL_FROM
+from sizes cimport AXES, read_numbers
 
 cnp.import_array()
-
-cdef enum:
-    AXES = 3  # Images of fewer have sizes of 1 before their own.
 
 cdef struct Windows:
     Py_ssize_t count, channels
@@ -146,19 +144,6 @@ cdef void find_steps(tuple kernel, tuple counts, Py_ssize_t *steps) except *:
         steps[axis] = steps[AXES + axis] = 0
     for axis in range(rank):
         steps[AXES - rank + axis], steps[2 * AXES - rank + axis] = kernel[axis], counts[axis]
-
-
-cdef int read_numbers(
-    str kernel, str name, object numbers, Py_ssize_t least, int rank, Py_ssize_t filler, Py_ssize_t *out
-) except -1:
-    cdef int axis
-    if len(numbers) != rank or min(numbers) < least:
-        raise ValueError(
-            f"For '{kernel}', '{name}' must be {rank} ints of at least {least}, but got {numbers}."
-        )
-    for axis in range(AXES):
-        out[axis] = filler if axis < AXES - rank else numbers[axis - (AXES - rank)]
-    return 0
 
 
 cdef Windows find_windows(

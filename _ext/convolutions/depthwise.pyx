@@ -14,6 +14,7 @@ from cython.parallel cimport prange
 
 from arrays cimport check, check_vector
 from blocks cimport PARALLEL_FROM
+from sizes cimport AXES, read_numbers
 
 cnp.import_array()
 
@@ -201,7 +202,6 @@ cdef extern from *:
     ) noexcept nogil
 
 cdef enum:
-    AXES = 3  # Images of fewer have sizes of 1 before their own.
     TASKS = 8  # of a gradient of the weights, where there are so many images: by their number alone, for equal bits
 
 
@@ -251,16 +251,6 @@ cdef void add_all_weights(
         )
 
 
-cdef int read_numbers(str kernel, str name, object numbers, Py_ssize_t least, int rank, Py_ssize_t *to) except -1:
-    """Read a number per size; sizes that are not there have the least one."""
-    cdef int axis
-    if len(numbers) != rank or min(numbers) < least:
-        raise ValueError(f"For '{kernel}', '{name}' must be {rank} numbers of {least} or more, but got {numbers}.")
-    for axis in range(AXES):
-        to[axis] = numbers[axis - AXES + rank] if axis >= AXES - rank else least
-    return 0
-
-
 cdef Depthwise geometry(
     str kernel, cnp.ndarray x, cnp.ndarray w, str result, cnp.ndarray y, bint y_is_written, object stride,
     object before, object dilation,
@@ -283,9 +273,9 @@ cdef Depthwise geometry(
             f"For '{kernel}', the weight and '{result}' must have the channels of 'x', and '{result}' its images, but "
             f"got {(<object> w).shape}, {(<object> y).shape} and {(<object> x).shape}."
         )
-    read_numbers(kernel, "stride", stride, 1, rank, at.stride)
-    read_numbers(kernel, "before", before, 0, rank, at.before)
-    read_numbers(kernel, "dilation", dilation, 1, rank, at.dilation)
+    read_numbers(kernel, "stride", stride, 1, rank, 1, at.stride)
+    read_numbers(kernel, "before", before, 0, rank, 0, at.before)
+    read_numbers(kernel, "dilation", dilation, 1, rank, 1, at.dilation)
     for axis in range(AXES):
         own = axis - AXES + rank
         at.sizes[axis] = cnp.PyArray_DIM(x, own + 1) if own >= 0 else 1

@@ -17,11 +17,9 @@ cimport openmp
 
 from arrays cimport check, real_type
 from blocks cimport PARALLEL_FROM
+from sizes cimport AXES, read_numbers
 
 cnp.import_array()
-
-cdef enum:
-    AXES = 3  # Planes of fewer have sizes of 1 before their own.
 
 cdef struct Windows:
     Py_ssize_t sizes[AXES]
@@ -151,16 +149,6 @@ cdef void pool_planes(
         )
 
 
-cdef int read_numbers(str kernel, str name, object numbers, Py_ssize_t least, int rank, Py_ssize_t *to) except -1:
-    """Read a number per size; sizes that are not there have 0 for `before` and else 1."""
-    cdef int axis
-    if len(numbers) != rank or min(numbers) < least:
-        raise ValueError(f"For '{kernel}', '{name}' must be {rank} numbers of {least} or more, but got {numbers}.")
-    for axis in range(AXES):
-        to[axis] = numbers[axis - AXES + rank] if axis >= AXES - rank else least
-    return 0
-
-
 def forward(
     cnp.ndarray x not None, cnp.ndarray out not None, cnp.ndarray places not None, tuple kernel, tuple stride,
     tuple before, tuple dilation
@@ -192,10 +180,10 @@ def forward(
             f"For '{name}', 'out' and 'places' must have one shape and the planes of 'x', but got "
             f"{(<object> out).shape}, {(<object> places).shape} and {(<object> x).shape}."
         )
-    read_numbers(name, "kernel", kernel, 1, rank, at.kernel)
-    read_numbers(name, "stride", stride, 1, rank, at.stride)
-    read_numbers(name, "before", before, 0, rank, at.before)
-    read_numbers(name, "dilation", dilation, 1, rank, at.dilation)
+    read_numbers(name, "kernel", kernel, 1, rank, 1, at.kernel)
+    read_numbers(name, "stride", stride, 1, rank, 1, at.stride)
+    read_numbers(name, "before", before, 0, rank, 0, at.before)
+    read_numbers(name, "dilation", dilation, 1, rank, 1, at.dilation)
     for axis in range(AXES):
         at.sizes[axis] = cnp.PyArray_DIM(x, axis - AXES + rank + 1) if axis >= AXES - rank else 1
         at.counts[axis] = cnp.PyArray_DIM(out, axis - AXES + rank + 1) if axis >= AXES - rank else 1

@@ -102,9 +102,9 @@ def test_columns_refuse():
         columns.unfold(np.zeros((4, 2), np.float32), out, ones, none, ones)
     with pytest.raises(ValueError, match=r"images and channels of 'x' \(1, 4, 4, 2\) first and last"):
         columns.unfold(x, np.zeros((1, 2, 2, 3, 3, 3), np.float32), ones, none, ones)
-    with pytest.raises(ValueError, match=r"'stride' must be 2 ints of at least 1, but got \(0, 1\)"):
+    with pytest.raises(ValueError, match=r"'stride' must be 2 numbers of 1 or more, but got \(0, 1\)"):
         columns.unfold(x, out, (0, 1), none, ones)
-    with pytest.raises(ValueError, match=r"'before' must be 2 ints of at least 0, but got \(-1, 1\)"):
+    with pytest.raises(ValueError, match=r"'before' must be 2 numbers of 0 or more, but got \(-1, 1\)"):
         columns.fold(out, x, ones, (-1, 1), ones)
     with pytest.raises(TypeError, match="'x' must be float32, but got float64"):
         columns.fold(out.astype(float), x.astype(float), ones, none, ones)
