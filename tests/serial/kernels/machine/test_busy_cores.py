@@ -131,35 +131,45 @@ until(2)
 """
 
 
-@pytest.mark.skipif(not waiting_times() or idle_seconds([0]) is None, reason="Linux does not tell")
-def test_beside_busy_processes():
+@pytest.fixture
+def job():
+    """A process of two threads beside four busy ones that then go, how many threads it said to have, and its cores."""
     cores = sorted(os.sched_getaffinity(0))[:2]
-    if len(cores) < 2:
-        pytest.skip("needs two cores")
+    if len(cores) < 2 or not waiting_times() or idle_seconds([0]) is None:
+        pytest.skip("needs two cores, and Linux to tell of them")
     environ = {k: v for k, v in os.environ.items() if not k.startswith("OMP_")}
     pin = f"import os; os.sched_setaffinity(0, {set(cores)})\nwhile True: pass"
     hogs = [subprocess.Popen([sys.executable, "-c", pin]) for _ in range(4)]
     try:
-        job = subprocess.Popen(
+        found = subprocess.Popen(
             [sys.executable, "-c", BUSY.format(cores=set(cores))],
             env=environ, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
         )  # fmt: skip
-        assert job.stdout.readline() == "1\n"
+        with found:
+            said = found.stdout.readline()
+            for hog in hogs:
+                hog.kill()
+            yield found, said, cores
+            found.kill()
     finally:
         for hog in hogs:
             hog.kill()
             hog.wait()
+
+
+def test_a_thread_is_given_back_beside_busy_processes(job):
+    _, said, _ = job
+    assert said == "1\n"
+
+
+def test_it_is_taken_up_again_when_they_are_gone(job):
+    process, _, cores = job
     idle, start = idle_seconds(cores), time.monotonic()
-    job.stdin.write("\n")
-    job.stdin.flush()
-    job.stdin.close()
-    while job.poll() is None:
+    process.stdin.write("\n")
+    process.stdin.flush()
+    while process.poll() is None:
         time.sleep(0.05)
         passed = time.monotonic() - start
         if passed > 3 and idle_seconds(cores) - idle < 0.8 * passed:
-            job.kill()  # Others have the core.
-            job.wait()
-            job.stdout.close()
-            pytest.skip("threads were given back; no core stays idle enough to take them up again")
-    assert job.stdout.read() == "2\n"
-    job.stdout.close()
+            pytest.skip("no core stays idle enough for that: others have them")
+    assert process.stdout.read() == "2\n"
